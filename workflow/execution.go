@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+)
+
+// execution is one run. Everything in it belongs to the goroutine that called the Runner; other goroutines execute what
+// a Resource returned as Do, and hand back what came of it.
+type execution[P any] struct {
+	runner  *Runner[P]
+	layout  *layout[P]
+	ctx     context.Context
+	subject Subject[P]
+	cleanup bool
+	deletes bool // something is to be deleted
+	memory  *memory
+	shared  []*Verdict // of groups' conditions
+
+	views []Run[P]
+	cells []cell
+	out   []NodeResult
+
+	reconciling, deleting queue
+	ended                 chan ending
+	running               int
+}
+
+// cell is what a run knows of a vertex beyond its row.
+type cell struct {
+	value   any
+	causes  *causes // why it waits
+	self    *causes // itself, as a cause
+	waits   int32   // for so many arcs to settle before its turn
+	relays  int32   // so many users beyond it haven't let go yet
+	planned planned
+	exists  existence
+	applied bool // reconciled in this run
+	gone    bool // deleted, and seen to be gone
+	relayed bool // beyond is known
+	beyond  *causes
+}
+
+type existence uint8
+
+const (
+	notAsked existence = iota
+	exists
+	missing
+	unsure
+)
+
+// ending is what came of a vertex's Do.
+type ending struct {
+	vertex int32
+	finish func()
+}
+
+func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], cleanup bool) *execution[P] {
+	l := r.workflow.layout
+	n := len(l.vertices)
+	x := &execution[P]{
+		runner: r, layout: l, ctx: ctx, subject: s, cleanup: cleanup,
+		memory:      r.memories.get(s.ID),
+		views:       make([]Run[P], n),
+		cells:       make([]cell, n),
+		out:         make([]NodeResult, n),
+		reconciling: newQueue(l.reconciles.rank, l.reconciles.vertex),
+		deleting:    newQueue(l.deletes.rank, l.deletes.vertex),
+		ended:       make(chan ending, r.options.MaxConcurrent),
+	}
+	for v := range x.views {
+		x.views[v] = Run[P]{x: x, vertex: int32(v)}
+		x.out[v].Name = l.vertices[v].node.name
+	}
+	return x
+}
+
+func (x *execution[P]) node(v int32) *node[P] { return x.layout.vertices[v].node }
+
+func (x *execution[P]) resource(v int32) resource[P] {
+	return x.runner.resources[x.layout.vertices[v].node.index]
+}
+
+func (x *execution[P]) result() *Result {
+	return &Result{Nodes: x.out, Cleanup: x.cleanup, graph: x.runner.workflow.picture}
+}
+
+// existsNow says, once per run, whether the dependent of v is there.
+func (x *execution[P]) existsNow(v int32) existence {
+	c := &x.cells[v]
+	if c.exists == notAsked {
+		c.exists = missing
+		presence, err := x.observed(v)
+		switch {
+		case err != nil || presence == Indeterminate:
+			c.exists = unsure
+		case presence == Present:
+			c.exists = exists
+		}
+	}
+	return c.exists
+}
+
+func (x *execution[P]) observed(v int32) (presence Presence, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = x.panicked(v, p, debug.Stack())
+		}
+	}()
+	_, presence, err = x.resource(v).observe(&x.views[v])
+	return presence, err
+}
+
+// launch executes do beside other vertices, within the Runner's bound, and hands finish to the run's goroutine.
+func (x *execution[P]) launch(v int32, do func(ctx context.Context) (finish func(took time.Duration))) {
+	x.running++
+	timeout := x.node(v).timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	go func() {
+		x.runner.slots <- struct{}{}
+		ctx, cancel := context.WithTimeout(x.ctx, timeout)
+		began := time.Now()
+		finish := do(ctx)
+		took := time.Since(began)
+		cancel()
+		<-x.runner.slots
+		x.ended <- ending{v, func() { finish(took) }}
+	}()
+}
+
+// execute calls the author's code inside the observer's hooks. A panic is returned as an error.
+func execute[P, O any](
+	ctx context.Context, x *execution[P], v int32, do func(context.Context) (O, error), operation func(O) Operation,
+) (out O, err error) {
+	if observer := x.runner.options.Observer; observer != nil {
+		ctx = observer.NodeStarted(ctx, x.subject.ID, x.out[v].Name)
+		defer func() { observer.NodeEnded(ctx, x.subject.ID, x.out[v].Name, operation(out), err) }()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = x.panicked(v, p, debug.Stack())
+		}
+	}()
+	return do(ctx)
+}

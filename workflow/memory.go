@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// memories holds what a Runner remembers, by the primary's identity. All of it are hints: losing them costs time only.
+type memories struct {
+	mutex sync.Mutex
+	of    map[string]*memory
+}
+
+// memory is what is remembered of one primary. Only the run of that primary uses it.
+type memory struct {
+	failures map[int32]*failure
+}
+
+// failure is what is remembered of a node whose last execution failed.
+type failure struct {
+	err      error
+	attempts int
+	intent   uint64 // what it wanted; 0 if that isn't known
+	revision int64
+	until    time.Time // zero: not before intent or revision change
+}
+
+func (m *memories) get(id string) *memory {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.of[id]
+}
+
+func (m *memories) put(id string, of *memory) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.of[id] = of
+}
+
+func (m *memories) drop(id string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.of, id)
+}
+
+const (
+	firstRetry = time.Second
+	lastRetry  = 5 * time.Minute
+)
+
+// backoff doubles from a second to five minutes, spread over the upper half of each delay.
+func backoff(attempt int, jitter float64) time.Duration {
+	delay := lastRetry
+	if shift := attempt - 1; shift < 9 {
+		delay = min(firstRetry<<shift, lastRetry)
+	}
+	return delay/2 + time.Duration(jitter*float64(delay/2))
+}
+
+// resting returns why v must not be executed now: its last execution failed, and since then neither its delay has
+// passed nor has what it wants changed.
+func (x *execution[P]) resting(v int32, intent uint64) *failure {
+	if x.memory == nil {
+		return nil
+	}
+	f := x.memory.failures[v]
+	switch {
+	case f == nil, f.intent != intent, f.revision != x.subject.Revision:
+		return nil
+	case !f.until.IsZero() && !time.Now().Before(f.until):
+		return nil
+	default:
+		return f
+	}
+}
+
+// failed records a failure of v and fills in its row.
+func (x *execution[P]) failed(v int32, intent uint64, err error) {
+	if x.memory == nil {
+		x.memory = &memory{failures: map[int32]*failure{}}
+		x.runner.memories.put(x.subject.ID, x.memory)
+	}
+	f := x.memory.failures[v]
+	if f == nil || f.intent != intent || f.revision != x.subject.Revision {
+		f = &failure{intent: intent, revision: x.subject.Revision}
+		x.memory.failures[v] = f
+	}
+	f.attempts++
+	f.err, f.until = err, time.Time{}
+	if !IsTerminal(err) {
+		delay := backoff(f.attempts, x.runner.options.Jitter())
+		if given, ok := errors.AsType[*retryError](err); ok {
+			delay = given.after
+		}
+		f.until = time.Now().Add(delay)
+	}
+	x.rest(v, f)
+}
+
+// rest fills in the row of a node that failed and isn't executed now.
+func (x *execution[P]) rest(v int32, f *failure) {
+	row := &x.out[v]
+	row.fail("Error", f.err)
+	row.Attempts = f.attempts
+	if !f.until.IsZero() {
+		row.RetryAfter = max(time.Until(f.until), time.Millisecond)
+	}
+}
+
+// succeeded forgets the failures of v.
+func (x *execution[P]) succeeded(v int32) {
+	if x.memory != nil {
+		delete(x.memory.failures, v)
+	}
+}

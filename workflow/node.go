@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import (
+	"sync"
+	"time"
+)
+
+// node is one declaration of a graph. Nothing in it changes after Build, but for what is remembered of its reads.
+type node[P any] struct {
+	graph   *graph[P]
+	name    string
+	index   int32 // in declaration order
+	manages bool  // it manages something that can be deleted
+	edges   []edge[P]
+	bind    func(env any) (resource[P], error)
+
+	activate, reconcile, hold, remove, removed []condition[P]
+
+	ready   []readiness[P]
+	timeout time.Duration
+
+	distant sync.Map // of *node to whether it is a prerequisite over others; see reads
+}
+
+// condition is a question about the primary and the world, asked at most once per run by each node that declares it.
+type condition[P any] struct {
+	name   string
+	holds  func(r *Run[P]) Verdict
+	shared int // of a group's condition: its number, from 1; asked once for all of the group
+}
+
+type readiness[P any] struct {
+	name  string
+	holds func(r *Run[P], value any) Verdict
+}
+
+// Base is what the handles of all kinds of node have in common: reading the node's value, and refining it. A kind's
+// handle embeds it with itself as Self, so that a chain of refinements keeps the kind:
+//
+//	type Bucket[P any] struct {
+//		workflow.Base[P, State, *Bucket[P]]
+//	}
+//
+// Refinements belong between declaration and Build; a handle isn't safe for concurrent use before that.
+type Base[P, V, Self any] struct {
+	node *node[P]
+	self Self
+}
+
+// Declare adds a node to b and binds base, which is embedded in self, to it. It is how kinds of node are made; authors
+// of graphs call the functions that such kinds offer.
+func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *Base[P, V, Self], self Self) Self {
+	_, passive := kind.(interface{ ManagesNothing() })
+	n := &node[P]{
+		graph:     b.graph,
+		name:      b.prefix + name,
+		index:     int32(len(b.graph.nodes)),
+		manages:   !passive,
+		edges:     b.edges[:len(b.edges):len(b.edges)],
+		reconcile: b.conditions[:len(b.conditions):len(b.conditions)],
+	}
+	n.bind = func(env any) (resource[P], error) {
+		r, err := kind.Bind(env)
+		return erased[P, V]{r}, err
+	}
+	b.graph.nodes = append(b.graph.nodes, n)
+	base.node, base.self = n, self
+	return self
+}
+
+func (b *Base[P, V, Self]) edge() edge[P] { return edge[P]{to: b.node} }
+
+// Name returns the node's name, with the prefix of its group.
+func (b *Base[P, V, Self]) Name() string { return b.node.name }
+
+// Get returns what the node yields in this run. It is for nodes that have it as a required prerequisite, directly or
+// over others; a node that reads anything else with it fails, with both names in the error.
+func (b *Base[P, V, Self]) Get(r *Run[P]) V {
+	value, ok := r.value(b.node)
+	if !ok {
+		panic(r.unreadable(b.node))
+	}
+	v, _ := value.(V)
+	return v
+}
+
+// Lookup returns what the node yields in this run and whether it is there, for prerequisites that may be missing. In a
+// condition that is asked before anything is touched it returns what is observed in the world.
+func (b *Base[P, V, Self]) Lookup(r *Run[P]) (V, bool) {
+	value, ok := r.value(b.node)
+	v, _ := value.(V)
+	return v, ok
+}
+
+// DependsOn adds prerequisites. All of them must be satisfied before the node is reconciled; it is deleted before them.
+func (b *Base[P, V, Self]) DependsOn(prerequisites ...Edge[P]) Self {
+	for _, x := range prerequisites {
+		b.node.edges = append(b.node.edges, x.edge())
+	}
+	return b.self
+}
+
+// ActivateWhen adds an activation condition. Unmet: the node is left alone, neither reconciled nor deleted.
+func (b *Base[P, V, Self]) ActivateWhen(name string, holds func(r *Run[P]) Verdict) Self {
+	b.node.activate = append(b.node.activate, condition[P]{name: name, holds: holds})
+	return b.self
+}
+
+// ReconcileWhen adds a precondition. Unmet: the dependent must not exist, and is deleted.
+func (b *Base[P, V, Self]) ReconcileWhen(name string, holds func(r *Run[P]) Verdict) Self {
+	b.node.reconcile = append(b.node.reconcile, condition[P]{name: name, holds: holds})
+	return b.self
+}
+
+// HoldUntil adds a gate. Unmet: the node is neither created nor updated for now. It doesn't hold a deletion back.
+func (b *Base[P, V, Self]) HoldUntil(name string, holds func(r *Run[P]) Verdict) Self {
+	b.node.hold = append(b.node.hold, condition[P]{name: name, holds: holds})
+	return b.self
+}
+
+// ReadyWhen adds a condition on what the node yields. It replaces the kind's own rule for readiness.
+func (b *Base[P, V, Self]) ReadyWhen(name string, holds func(r *Run[P], value V) Verdict) Self {
+	b.node.ready = append(b.node.ready, readiness[P]{name: name, holds: func(r *Run[P], value any) Verdict {
+		v, _ := value.(V)
+		return holds(r, v)
+	}})
+	return b.self
+}
+
+// DeleteWhen adds a precondition of deletion. Unmet: the node stays Deleting, and its dependent stays.
+func (b *Base[P, V, Self]) DeleteWhen(name string, holds func(r *Run[P]) Verdict) Self {
+	b.node.remove = append(b.node.remove, condition[P]{name: name, holds: holds})
+	return b.self
+}
+
+// DeletedWhen adds a postcondition of deletion, beyond what the kind itself means by gone.
+func (b *Base[P, V, Self]) DeletedWhen(name string, holds func(r *Run[P]) Verdict) Self {
+	b.node.removed = append(b.node.removed, condition[P]{name: name, holds: holds})
+	return b.self
+}
+
+// Timeout bounds each execution of the node; the default is a minute.
+func (b *Base[P, V, Self]) Timeout(d time.Duration) Self {
+	b.node.timeout = d
+	return b.self
+}
+
+// Node is the handle of kinds that have no refinements of their own.
+type Node[P, V any] struct {
+	Base[P, V, *Node[P, V]]
+}
+
+// Add declares a node of any kind.
+func Add[P, V any](b *Builder[P], name string, kind Kind[P, V]) *Node[P, V] {
+	h := &Node[P, V]{}
+	return Declare(b, name, kind, &h.Base, h)
+}

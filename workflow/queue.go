@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import "math/bits"
+
+// queue holds the vertices that may start, by rank. Ranks are fixed by the layout, so a hierarchical bitmap does: push
+// and pop touch one word per level, which is one more for every factor of 64.
+type queue struct {
+	levels [][]uint64
+	rank   []int32 // of a vertex
+	vertex []int32 // of a rank
+	length int
+}
+
+func newQueue(rank, vertex []int32) queue {
+	q := queue{rank: rank, vertex: vertex}
+	for words := (len(vertex) + 63) / 64; ; words = (words + 63) / 64 {
+		q.levels = append(q.levels, make([]uint64, max(words, 1)))
+		if words <= 1 {
+			return q
+		}
+	}
+}
+
+func (q *queue) push(v int32) {
+	q.length++
+	at := uint(q.rank[v])
+	for _, level := range q.levels {
+		was := level[at/64]
+		level[at/64] = was | 1<<(at%64)
+		if was != 0 {
+			return // the levels above know this word already
+		}
+		at /= 64
+	}
+}
+
+// first returns the vertex of the lowest rank. The queue must not be empty.
+func (q *queue) first() int32 { return q.vertex[q.lowest()] }
+
+// pop removes the vertex of the lowest rank and returns it. The queue must not be empty.
+func (q *queue) pop() int32 {
+	q.length--
+	at := q.lowest()
+	v := q.vertex[at]
+	for _, level := range q.levels {
+		level[at/64] &^= 1 << (at % 64)
+		if level[at/64] != 0 {
+			break
+		}
+		at /= 64
+	}
+	return v
+}
+
+func (q *queue) lowest() uint {
+	at := uint(0)
+	for k := len(q.levels) - 1; k >= 0; k-- {
+		at = at*64 + uint(bits.TrailingZeros64(q.levels[k][at]))
+	}
+	return at
+}

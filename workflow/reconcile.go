@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"time"
+)
+
+// startReconcile checks the edges of a wanted vertex, then its gate, then prepares it.
+func (x *execution[P]) startReconcile(v int32) (settled bool) {
+	why, unknown := x.unsatisfied(v)
+	row := &x.out[v]
+	switch {
+	case unknown != nil:
+		row.fail("EdgeUnknown", unknown)
+		return true
+	case why != nil:
+		x.blame(v, Blocked, why)
+		return true
+	}
+	x.views[v].executing = true
+	switch verdict := x.askAll(v, x.node(v).hold); verdict.answer {
+	case met:
+	case unmet:
+		row.judged(Waiting, verdict)
+		return true
+	default:
+		row.fail("GateUnknown", verdict.Err())
+		return true
+	}
+	step, err := x.prepare(v)
+	if err != nil {
+		x.refused(v, err)
+		return true
+	}
+	if step.Do == nil {
+		x.reconciled(v, Outcome[any]{Value: step.Value, Ready: step.Ready})
+		return true
+	}
+	if f := x.resting(v, step.Intent); f != nil {
+		x.rest(v, f)
+		return true
+	}
+	x.launch(v, func(ctx context.Context) func(time.Duration) {
+		o, err := execute(ctx, x, v, step.Do, func(o Outcome[any]) Operation { return o.Operation })
+		return func(took time.Duration) {
+			row.Duration = took
+			if err != nil {
+				x.erred(v, step.Intent, err)
+				return
+			}
+			x.reconciled(v, o)
+		}
+	})
+	return false
+}
+
+// unsatisfied returns the root causes of all edges of v that aren't satisfied, or nil; and the error of a predicate that
+// is unknown.
+func (x *execution[P]) unsatisfied(v int32) (why *causes, unknown error) {
+	for _, a := range x.layout.prerequisites[v] {
+		p := &x.cells[a.to]
+		isReady := x.out[a.to].State == Ready
+		satisfied := isReady
+		switch a.kind {
+		case optional, loose:
+			satisfied = isReady || p.planned == unwanted || p.planned == inactive
+		case gone:
+			satisfied = p.planned == inactive || p.planned == unwanted && x.out[a.to].State == Disabled
+			if p.planned == wanted {
+				why = x.merged(why, x.itself(a.to)) // whatever its state: v waits until it isn't wanted
+				continue
+			}
+		case applied:
+			satisfied = p.applied
+		case toCreate:
+			satisfied = isReady || p.applied && x.existsNow(v) == exists
+		case where:
+			if isReady {
+				verdict := x.askPredicate(v, a)
+				if verdict.answer != met && verdict.answer != unmet {
+					unknown = errors.Join(unknown, verdict.Err())
+				}
+				satisfied = verdict.Holds()
+			}
+		}
+		if !satisfied {
+			why = x.merged(why, x.causesOf(a.to))
+		}
+	}
+	return why, unknown
+}
+
+func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
+	e := x.node(v).edges[a.edge]
+	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict { return e.holds(x.cells[a.to].value) })
+	x.out[v].Recheck = soonest(x.out[v].Recheck, verdict.recheck)
+	return verdict
+}
+
+func (x *execution[P]) prepare(v int32) (step Step[any], err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = x.panicked(v, p, debug.Stack())
+		}
+	}()
+	return x.resource(v).prepare(&x.views[v])
+}
+
+// refused handles an error of Prepare. It costs no request, so it isn't kept from being tried; its delay is.
+func (x *execution[P]) refused(v int32, err error) {
+	if f := x.resting(v, 0); f != nil {
+		if _, notYet := errors.AsType[*notYetError](err); !notYet {
+			f.err = err
+			x.rest(v, f)
+			return
+		}
+	}
+	x.erred(v, 0, err)
+}
+
+// erred tells "not yet" from failures.
+func (x *execution[P]) erred(v int32, intent uint64, err error) {
+	if wait, ok := errors.AsType[*notYetError](err); ok {
+		x.succeeded(v)
+		row := &x.out[v]
+		row.State, row.Reason, row.Message = Waiting, wait.reason, wait.message
+		if after, ok := errors.AsType[*retryError](err); ok {
+			row.Recheck = soonest(row.Recheck, after.after)
+		}
+		return
+	}
+	x.failed(v, intent, err)
+}
+
+// reconciled judges the readiness of what came back.
+func (x *execution[P]) reconciled(v int32, o Outcome[any]) {
+	c, row := &x.cells[v], &x.out[v]
+	c.value, c.applied = o.Value, true
+	row.Operation = o.Operation
+	x.succeeded(v)
+	verdict := o.Ready
+	if rules := x.node(v).ready; len(rules) > 0 {
+		verdict = Met()
+		for i := range rules {
+			verdict = All(verdict, x.askReadiness(v, &rules[i], o.Value))
+		}
+	}
+	switch verdict.answer {
+	case met:
+		row.State = Ready
+	case unmet:
+		row.judged(NotReady, verdict)
+	case broken:
+		row.fail(verdict.reason, Terminal(errors.New(verdict.message)))
+	default:
+		row.fail("ReadinessUnknown", verdict.Err())
+	}
+}
+
+// askReadiness is ask, but readiness may be broken.
+func (x *execution[P]) askReadiness(v int32, rule *readiness[P], value any) Verdict {
+	var answered Verdict
+	verdict := x.ask(v, rule.name, func(r *Run[P]) Verdict {
+		answered = rule.holds(r, value)
+		return answered
+	})
+	if answered.answer == broken && x.views[v].unseen == nil {
+		return answered
+	}
+	return verdict
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import "context"
+
+// Kind describes what a node does, independently of any environment.
+//
+// A Kind that owns nothing in the world, such as a computed value or a read-only reference, says so with a method
+// ManagesNothing(): its node has nothing to delete.
+type Kind[P, V any] interface {
+	// Bind makes the kind live in an environment. It is called once per Runner and node; an error fails the set-up.
+	Bind(env any) (Resource[P, V], error)
+}
+
+// Resource is the kind of one node, bound to an environment. It must be safe for concurrent use: a Runner calls it for
+// many primaries at once.
+//
+// Observe, Prepare and Delete do no I/O: they run on the scheduler's goroutine. What needs I/O is returned as a function
+// and runs beside other nodes, so that a node with nothing to do costs no goroutine, and what a node wants is known
+// before it is executed.
+//
+// A Resource whose objects the garbage collector can remove once the primary is gone says so with a method
+// Collectable() bool, asked at binding.
+type Resource[P, V any] interface {
+	// Observe says what is there. It must not need the value of any other node.
+	Observe(r *Run[P]) (V, Presence, error)
+	// Prepare computes what the node wants and compares it with what is there.
+	Prepare(r *Run[P]) (Step[V], error)
+	// Delete begins or continues the removal of what is there. It must not need the value of any other node.
+	Delete(r *Run[P]) (Removal, error)
+}
+
+// Presence is what is known about the existence of something.
+type Presence uint8
+
+// The zero Presence is Indeterminate, so that an answer that was never given isn't absence.
+const (
+	Indeterminate Presence = iota
+	Present
+	Absent
+)
+
+// Step is the rest of a reconcile. If Do is nil nothing has to be done, and Value and Ready stand.
+type Step[V any] struct {
+	// Intent is a digest of what is wanted; 0 means that none is known. A failed node is tried again at once if it
+	// changes.
+	Intent uint64
+	// Value is what the node yields.
+	Value V
+	// Ready is the kind's own verdict on readiness; ReadyWhen replaces it. The zero Verdict is unknown.
+	Ready Verdict
+	// Do does what needs I/O. Its context ends with the node's timeout or the run.
+	Do func(ctx context.Context) (Outcome[V], error)
+}
+
+// Outcome is what Do did: the step that it leaves behind, and how it got there.
+type Outcome[V any] struct {
+	Value     V
+	Ready     Verdict
+	Operation Operation
+}
+
+// Operation is what was done to a dependent in a run.
+type Operation string
+
+// The operations of a run.
+const (
+	None     Operation = ""
+	Create   Operation = "Create"
+	Update   Operation = "Update"
+	Recreate Operation = "Recreate"
+	Delete   Operation = "Delete"
+	Adopt    Operation = "Adopt"
+	Release  Operation = "Release"
+)
+
+// Removal is the state of a deletion.
+type Removal struct {
+	// Gone says that nothing is there any more.
+	Gone bool
+	// Reason and Message say what holds it, if it isn't gone and nothing is left to do but wait.
+	Reason, Message string
+	Operation       Operation
+	// Do does what needs I/O and returns the state that it leaves behind.
+	Do func(ctx context.Context) (Removal, error)
+}
+
+// resource is a Resource whose value type is forgotten. A pointer is stored in an interface without an allocation.
+type resource[P any] interface {
+	observe(r *Run[P]) (any, Presence, error)
+	prepare(r *Run[P]) (Step[any], error)
+	remove(r *Run[P]) (Removal, error)
+	unwrap() any
+}
+
+type erased[P, V any] struct{ Resource[P, V] }
+
+func (e erased[P, V]) observe(r *Run[P]) (any, Presence, error) {
+	v, presence, err := e.Observe(r)
+	return v, presence, err
+}
+
+func (e erased[P, V]) prepare(r *Run[P]) (Step[any], error) {
+	step, err := e.Prepare(r)
+	out := Step[any]{Intent: step.Intent, Value: step.Value, Ready: step.Ready}
+	if step.Do != nil {
+		out.Do = func(ctx context.Context) (Outcome[any], error) {
+			o, err := step.Do(ctx)
+			return Outcome[any]{Value: o.Value, Ready: o.Ready, Operation: o.Operation}, err
+		}
+	}
+	return out, err
+}
+
+func (e erased[P, V]) remove(r *Run[P]) (Removal, error) { return e.Delete(r) }
+
+func (e erased[P, V]) unwrap() any { return e.Resource }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import (
+	"cmp"
+	"errors"
+	"time"
+)
+
+// State is where a node stands at the end of a run.
+type State string
+
+// The states of a node.
+const (
+	// Ready: reconciled, and ready.
+	Ready State = "Ready"
+	// NotReady: reconciled, but not ready yet.
+	NotReady State = "NotReady"
+	// Waiting: its own gate is unmet, or it can't be written yet. Nothing was written.
+	Waiting State = "Waiting"
+	// Blocked: a prerequisite isn't satisfied. It wasn't touched.
+	Blocked State = "Blocked"
+	// Failed: an error, a panic, a timeout or broken readiness of this node.
+	Failed State = "Failed"
+	// Inactive: its activation, or a required prerequisite's, is unmet. It was left alone.
+	Inactive State = "Inactive"
+	// Disabled: not wanted, and gone.
+	Disabled State = "Disabled"
+	// Deleting: it should go and isn't gone yet.
+	Deleting State = "Deleting"
+	// Deleted: gone, in a cleanup.
+	Deleted State = "Deleted"
+	// Collected: left to the garbage collector, in a cleanup.
+	Collected State = "Collected"
+)
+
+// NodeResult is what a run did with one node.
+type NodeResult struct {
+	Name  string
+	State State
+	// Reason is one UpperCamelCase word, and Message a sentence for people. Both may be empty.
+	Reason, Message string
+	Operation       Operation
+	// BlockedBy names the root causes for which a Blocked or Deleting node waits, at most eight, in declaration order.
+	// MoreCauses says that there are others.
+	BlockedBy  []string
+	MoreCauses bool
+	// Err is the error of a Failed node.
+	Err error
+	// Duration is how long the node's Do took; 0 if it had nothing to do.
+	Duration time.Duration
+	// Attempts counts the executions of a Failed node that failed one after the other.
+	Attempts int
+	// RetryAfter is when a Failed node is tried again; 0 means not before something has changed.
+	RetryAfter time.Duration
+	// Recheck is after how long a condition wants to be asked again; 0 means not by time.
+	Recheck time.Duration
+}
+
+// Result is what one run did. It belongs to the caller.
+type Result struct {
+	// Nodes has a row per node, in declaration order.
+	Nodes []NodeResult
+	// Cleanup says that the run deleted: it was started by [Runner.Cleanup].
+	Cleanup bool
+	graph   *Picture
+}
+
+// Ready reports whether everything is as wanted: each node Ready, Inactive or Disabled.
+func (r *Result) Ready() bool { return r.all(Ready, Inactive, Disabled) }
+
+// Complete reports whether nothing is left that a cleanup has to remove: each node Deleted, Collected or Inactive.
+func (r *Result) Complete() bool { return r.all(Deleted, Collected, Inactive) }
+
+func (r *Result) all(a, b, c State) bool {
+	for i := range r.Nodes {
+		if s := r.Nodes[i].State; s != a && s != b && s != c {
+			return false
+		}
+	}
+	return true
+}
+
+// Err joins the failures of all nodes in declaration order, each wrapped in a [NodeError]; nil if none failed.
+func (r *Result) Err() error {
+	var errs []error
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Err != nil {
+			errs = append(errs, &NodeError{Node: n.Name, Err: n.Err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RequeueAfter returns after how long another run is wanted though no watch announces it; 0 means not by time.
+func (r *Result) RequeueAfter() time.Duration {
+	after := time.Duration(0)
+	for i := range r.Nodes {
+		after = soonest(after, soonest(r.Nodes[i].RetryAfter, r.Nodes[i].Recheck))
+	}
+	return after
+}
+
+// Node returns the row of the named node; its zero value if there is none.
+func (r *Result) Node(name string) NodeResult {
+	for i := range r.Nodes {
+		if r.Nodes[i].Name == name {
+			return r.Nodes[i]
+		}
+	}
+	return NodeResult{}
+}
+
+// Picture returns the graph with the states of this run.
+func (r *Result) Picture() *Picture { return r.graph.with(r.Nodes) }
+
+// fail fills in a failure.
+func (n *NodeResult) fail(reason string, err error) {
+	n.State, n.Reason, n.Err = Failed, reason, err
+	if given, ok := errors.AsType[*reasonError](err); ok {
+		n.Reason = given.reason
+	}
+	n.Message = err.Error()
+}
+
+// judged fills in what a condition has answered that isn't met.
+func (n *NodeResult) judged(state State, v Verdict) {
+	n.State, n.Reason, n.Message = state, v.reason, v.message
+	n.Recheck = soonest(n.Recheck, v.recheck)
+}
+
+// soonest is the smaller of two delays, of which 0 means never.
+func soonest(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return cmp.Or(a, b)
+	}
+	return min(a, b)
+}

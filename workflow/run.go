@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+import "fmt"
+
+// Run is one node's view of one run. It is valid until the node's function returns, or its Do.
+type Run[P any] struct {
+	x      *execution[P]
+	vertex int32
+	// executing says that the node's edges are satisfied: values of other nodes are what this run has made. Otherwise
+	// they are what is observed in the world.
+	executing bool
+	unseen    error // why an observation couldn't be made
+}
+
+// Primary returns the primary. Nodes share it and must not change it.
+func (r *Run[P]) Primary() P { return r.x.subject.Primary }
+
+// ID returns the identity of the primary, as given by [Subject].
+func (r *Run[P]) ID() string { return r.x.subject.ID }
+
+// Node returns the name of the node that is asked.
+func (r *Run[P]) Node() string { return r.x.layout.vertices[r.vertex].node.name }
+
+// Workflow returns the name of the workflow.
+func (r *Run[P]) Workflow() string { return r.x.runner.workflow.name }
+
+// Env returns the environment that the workflow was bound to.
+func (r *Run[P]) Env() any { return r.x.runner.env }
+
+// Deleting reports whether this run is a cleanup.
+func (r *Run[P]) Deleting() bool { return r.x.cleanup }
+
+// Collected reports whether the removal of the node's dependent is left to the garbage collector.
+func (r *Run[P]) Collected() bool {
+	return r.x.runner.collected[r.x.layout.vertices[r.vertex].node.index]
+}
+
+// Own returns what the node that is asked manages, as observed, and whether it is there: for a desired state that goes
+// on from what there is.
+func Own[V, P any](r *Run[P]) (V, bool) {
+	value, ok := r.observe(r.vertex)
+	v, fits := value.(V)
+	return v, ok && fits
+}
+
+// value returns what n yields, if r's node may read it.
+func (r *Run[P]) value(n *node[P]) (any, bool) {
+	own := r.x.layout.vertices[r.vertex].node
+	if !own.reads(n) {
+		panic(misuse(fmt.Sprintf("node %q reads node %q, which isn't a prerequisite of it: add it to DependsOn", own.name, n.name)))
+	}
+	if !r.executing {
+		return r.observe(n.index)
+	}
+	c := &r.x.cells[n.index]
+	return c.value, c.applied
+}
+
+func (r *Run[P]) observe(vertex int32) (any, bool) {
+	view := Run[P]{x: r.x, vertex: vertex}
+	value, presence, err := r.x.resource(vertex).observe(&view)
+	if err == nil && presence == Indeterminate {
+		err = fmt.Errorf("node %q can't tell whether its dependent exists", r.x.layout.vertices[vertex].node.name)
+	}
+	if err != nil {
+		r.unseen = err
+	}
+	return value, err == nil && presence == Present
+}
+
+func (r *Run[P]) unreadable(n *node[P]) misuse {
+	own := r.x.layout.vertices[r.vertex].node.name
+	if !r.executing {
+		return misuse(fmt.Sprintf("node %q reads node %q with Get before it may have been reconciled: use Lookup", own, n.name))
+	}
+	return misuse(fmt.Sprintf("node %q reads node %q with Get, which isn't there in this run: use Lookup for what may be missing", own, n.name))
+}
+
+// reads reports whether other is a prerequisite of n, directly or over others. Direct ones are found at once; the rest
+// is searched when first read, and remembered.
+func (n *node[P]) reads(other *node[P]) bool {
+	for _, e := range n.edges {
+		if e.to == other {
+			return true
+		}
+	}
+	if known, ok := n.distant.Load(other); ok {
+		return known.(bool)
+	}
+	found := n.reaches(other, map[*node[P]]bool{})
+	n.distant.Store(other, found)
+	return found
+}
+
+func (n *node[P]) reaches(other *node[P], seen map[*node[P]]bool) bool {
+	for _, e := range n.edges {
+		if e.to == other {
+			return true
+		}
+		if !seen[e.to] {
+			seen[e.to] = true
+			if e.to.reaches(other, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}

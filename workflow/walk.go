@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workflow
+
+// walk starts every vertex whose turn has come, and ends once all have settled.
+func (x *execution[P]) walk() {
+	left := x.count()
+	x.settlePlanned()
+	for left > 0 {
+		for x.running < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
+			if v := x.next(); x.start(v) {
+				x.settle(v)
+				left--
+			}
+		}
+		if x.running > 0 {
+			e := <-x.ended
+			x.running--
+			e.finish()
+			x.settle(e.vertex)
+			left--
+		}
+	}
+}
+
+// count sets for how much each vertex has to wait and returns how many have a turn at all. What the plan has settled
+// isn't among them.
+func (x *execution[P]) count() (turns int) {
+	for v := range x.cells {
+		v := int32(v)
+		c := &x.cells[v]
+		switch {
+		case c.planned == wanted:
+			turns++
+			for _, a := range x.layout.prerequisites[v] {
+				if x.waitsFor(a) {
+					c.waits++
+				}
+			}
+			if c.waits == 0 {
+				x.reconciling.push(v)
+			}
+		case c.planned == unwanted && x.node(v).manages:
+			turns++
+		}
+	}
+	if x.deletes {
+		x.countHolders()
+	}
+	return turns
+}
+
+// waitsFor reports whether a wanted vertex has to wait until the prerequisite at the end of an arc has settled.
+func (x *execution[P]) waitsFor(a arc) bool {
+	planned := x.cells[a.to].planned
+	switch a.kind {
+	case optional, loose:
+		return planned == wanted || planned == undecided
+	case gone:
+		return planned == unwanted
+	default:
+		return true
+	}
+}
+
+// settlePlanned settles what has no turn.
+func (x *execution[P]) settlePlanned() {
+	for v := range x.cells {
+		c := &x.cells[v]
+		if c.planned != wanted && (c.planned != unwanted || !x.node(int32(v)).manages) {
+			x.settle(int32(v))
+		}
+	}
+}
+
+// settle tells everything that waits for v that v won't change any more in this run.
+func (x *execution[P]) settle(v int32) {
+	for _, a := range x.layout.dependants[v] {
+		c := &x.cells[a.to]
+		if c.planned == wanted && x.waitsFor(arc{to: v, kind: a.kind}) {
+			if c.waits--; c.waits == 0 {
+				x.reconciling.push(a.to)
+			}
+		}
+	}
+	if x.deletes {
+		x.letGo(v)
+	}
+}
+
+// next takes the vertex with the longest way ahead, of reconciles and deletions together.
+func (x *execution[P]) next() int32 {
+	if x.deleting.length == 0 {
+		return x.reconciling.pop()
+	}
+	if x.reconciling.length == 0 {
+		return x.deleting.pop()
+	}
+	r, d := x.reconciling.first(), x.deleting.first()
+	if x.layout.deletes.length[d] > x.layout.reconciles.length[r] {
+		return x.deleting.pop()
+	}
+	return x.reconciling.pop()
+}
+
+// start gives v its turn and reports whether it has settled; otherwise its Do is running.
+func (x *execution[P]) start(v int32) bool {
+	remove := x.cells[v].planned == unwanted
+	if x.ctx.Err() != nil {
+		x.out[v].State, x.out[v].Reason = Blocked, "Cancelled"
+		if remove {
+			x.out[v].State = Deleting
+		}
+		return true
+	}
+	if remove {
+		return x.startDelete(v)
+	}
+	return x.startReconcile(v)
+}
