@@ -86,7 +86,11 @@ func (x *execution[P]) resource(v int32) resource[P] {
 }
 
 func (x *execution[P]) result() *Result {
-	return &Result{Nodes: x.out, Cleanup: x.cleanup, graph: x.runner.workflow.picture}
+	result := &Result{Nodes: x.out, Cleanup: x.cleanup, graph: x.runner.workflow.picture}
+	if x.subject.Summarize != nil {
+		x.subject.Summarize(&Run[P]{x: x, vertex: nobody, executing: true}, result)
+	}
+	return result
 }
 
 // existsNow says, once per run, whether the dependent of v is there.

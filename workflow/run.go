@@ -2,7 +2,10 @@
 
 package workflow
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Run is one node's view of one run. It is valid until the node's function returns, or its Do.
 type Run[P any] struct {
@@ -14,17 +17,28 @@ type Run[P any] struct {
 	unseen    error // why an observation couldn't be made
 }
 
+// nobody is the vertex of a Run that isn't a node's: of the summary at the end, which may read all nodes.
+const nobody = -1
+
 // Primary returns the primary. Nodes share it and must not change it.
 func (r *Run[P]) Primary() P { return r.x.subject.Primary }
 
 // ID returns the identity of the primary, as given by [Subject].
 func (r *Run[P]) ID() string { return r.x.subject.ID }
 
-// Node returns the name of the node that is asked.
-func (r *Run[P]) Node() string { return r.x.layout.vertices[r.vertex].node.name }
+// Node returns the name of the node that is asked; "" in a summary.
+func (r *Run[P]) Node() string {
+	if r.vertex == nobody {
+		return ""
+	}
+	return r.x.node(r.vertex).name
+}
 
 // Workflow returns the name of the workflow.
 func (r *Run[P]) Workflow() string { return r.x.runner.workflow.name }
+
+// Context returns the context of the run. What a Do does ends with the one that it is given.
+func (r *Run[P]) Context() context.Context { return r.x.ctx }
 
 // Env returns the environment that the workflow was bound to.
 func (r *Run[P]) Env() any { return r.x.runner.env }
@@ -34,12 +48,16 @@ func (r *Run[P]) Deleting() bool { return r.x.cleanup }
 
 // Collected reports whether the removal of the node's dependent is left to the garbage collector.
 func (r *Run[P]) Collected() bool {
-	return r.x.runner.collected[r.x.layout.vertices[r.vertex].node.index]
+	return r.vertex != nobody && r.x.runner.collected[r.x.node(r.vertex).index]
 }
 
 // Own returns what the node that is asked manages, as observed, and whether it is there: for a desired state that goes
 // on from what there is.
 func Own[V, P any](r *Run[P]) (V, bool) {
+	if r.vertex == nobody {
+		var none V
+		return none, false
+	}
 	value, ok := r.observe(r.vertex)
 	v, fits := value.(V)
 	return v, ok && fits
@@ -47,8 +65,8 @@ func Own[V, P any](r *Run[P]) (V, bool) {
 
 // value returns what n yields, if r's node may read it.
 func (r *Run[P]) value(n *node[P]) (any, bool) {
-	own := r.x.layout.vertices[r.vertex].node
-	if !own.reads(n) {
+	if r.vertex != nobody && !r.x.node(r.vertex).reads(n) {
+		own := r.x.node(r.vertex)
 		panic(misuse(fmt.Sprintf("node %q reads node %q, which isn't a prerequisite of it: add it to DependsOn", own.name, n.name)))
 	}
 	if !r.executing {
@@ -62,7 +80,7 @@ func (r *Run[P]) observe(vertex int32) (any, bool) {
 	view := Run[P]{x: r.x, vertex: vertex}
 	value, presence, err := r.x.resource(vertex).observe(&view)
 	if err == nil && presence == Indeterminate {
-		err = fmt.Errorf("node %q can't tell whether its dependent exists", r.x.layout.vertices[vertex].node.name)
+		err = fmt.Errorf("node %q can't tell whether its dependent exists", r.x.node(vertex).name)
 	}
 	if err != nil {
 		r.unseen = err
@@ -71,7 +89,7 @@ func (r *Run[P]) observe(vertex int32) (any, bool) {
 }
 
 func (r *Run[P]) unreadable(n *node[P]) misuse {
-	own := r.x.layout.vertices[r.vertex].node.name
+	own := r.Node()
 	if !r.executing {
 		return misuse(fmt.Sprintf("node %q reads node %q with Get before it may have been reconciled: use Lookup", own, n.name))
 	}

@@ -42,6 +42,9 @@ type Subject[P any] struct {
 	ID string
 	// Revision changes whenever what the user wants has changed, like a generation.
 	Revision int64
+	// Summarize, if set, is called once at the end of the run, on the calling goroutine. Its Run may read every node
+	// with Lookup. A panic in it isn't recovered.
+	Summarize func(r *Run[P], result *Result)
 }
 
 // Runner is a workflow bound to one environment. It is safe for concurrent use, for different primaries; runs for the

@@ -36,4 +36,3 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 }
-

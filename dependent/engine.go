@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/espalier-dev/espalier/internal/overlay"
+)
+
+// Target is one cluster, as the kinds of this package need it. A controller-runtime Manager or Cluster is one.
+type Target interface {
+	GetClient() client.Client
+	GetAPIReader() client.Reader
+	GetCache() cache.Cache
+	GetScheme() *runtime.Scheme
+	GetRESTMapper() meta.RESTMapper
+}
+
+// EngineOptions say for whom an [Engine] works. The field manager and the primary's kind are required.
+type EngineOptions struct {
+	// FieldManager is the name under which fields are owned. It must stay the same for the life of the operator.
+	FieldManager string
+	// Primary is the kind of the primary.
+	Primary schema.GroupVersionKind
+	// Prefix begins the tracking labels; default "espalier.dev".
+	Prefix string
+}
+
+// Engine is the environment that the kinds of this package bind to: a cluster, a field manager, and what is remembered
+// of writes. There is one per controller. It is safe for concurrent use.
+type Engine struct {
+	target     Target
+	options    EngineOptions
+	namespaced bool         // the primary's scope
+	seed       maphash.Seed // of all digests
+	overlay    overlay.Overlay
+
+	mutex   sync.Mutex
+	records map[types.UID]map[overlay.Key]record // by owner
+	sources map[schema.GroupVersionKind]*source
+}
+
+// NewEngine returns an Engine for one cluster.
+func NewEngine(t Target, o EngineOptions) (*Engine, error) {
+	o.Prefix = cmp.Or(o.Prefix, "espalier.dev")
+	var errs []error
+	if o.FieldManager == "" {
+		errs = append(errs, errors.New("EngineOptions.FieldManager is empty: name the controller"))
+	}
+	mapping, err := t.GetRESTMapper().RESTMapping(o.Primary.GroupKind(), o.Primary.Version)
+	if err != nil {
+		errs = append(errs, fmt.Errorf("finding the scope of the primary, %s: %w", o.Primary.Kind, err))
+	}
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("making an engine: %w", errors.Join(errs...))
+	}
+	return &Engine{
+		target: t, options: o, seed: maphash.MakeSeed(), namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
+		records: map[types.UID]map[overlay.Key]record{},
+		sources: map[schema.GroupVersionKind]*source{},
+	}, nil
+}
+
+// Forget drops what is remembered of a primary's objects, since it has gone.
+func (e *Engine) Forget(owner types.UID) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	delete(e.records, owner)
+}
+
+func (e *Engine) recordOf(owner types.UID, k overlay.Key) record {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return e.records[owner][k]
+}
+
+func (e *Engine) remember(owner types.UID, k overlay.Key, r record) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.records[owner] == nil {
+		e.records[owner] = map[overlay.Key]record{}
+	}
+	e.records[owner][k] = r
+}
+
+// environment returns the Engine that a kind is bound to.
+func environment(env any) (*Engine, error) {
+	e, ok := env.(*Engine)
+	if !ok {
+		return nil, fmt.Errorf("it needs a *dependent.Engine to run in, not a %T: use reconciler.New, or dependent.NewEngine", env)
+	}
+	return e, nil
+}
+
+func (e *Engine) kindOf(obj client.Object) (schema.GroupVersionKind, error) {
+	gvk, err := apiutil.GVKForObject(obj, e.target.GetScheme())
+	if err != nil {
+		return gvk, fmt.Errorf("finding the kind of %T: %w: add its package's AddToScheme to the manager's scheme", obj, err)
+	}
+	return gvk, nil
+}

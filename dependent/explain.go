@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// explain says what was being written. The server's message may hold the object's own values, so it is never passed on
+// whole: its causes' paths and its last clause are, and of a Secret the paths alone.
+func (w *write[P, T]) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return classify(w.object.source.gvk.GroupKind(), fmt.Sprintf("applying %s", w.name()), err)
+}
+
+func classify(kind schema.GroupKind, doing string, err error) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	s := status.Status()
+	out := error(&serverError{text: doing + ": " + summary(kind, s), cause: err})
+	switch {
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), strings.Contains(s.Message, "failed to create typed patch object"):
+		out = workflow.Terminal(workflow.Because("Invalid", out))
+	case apierrors.IsForbidden(err):
+		out = workflow.Because("Forbidden", out)
+	}
+	if after, ok := apierrors.SuggestsClientDelay(err); ok && after > 0 {
+		out = workflow.RetryAfter(out, time.Duration(after)*time.Second)
+	}
+	return out
+}
+
+// serverError shows what may be shown, and is still the server's error to errors.Is and As.
+type serverError struct {
+	text  string
+	cause error
+}
+
+func (e *serverError) Error() string { return e.text }
+
+func (e *serverError) Unwrap() error { return e.cause }
+
+const maxClause = 200
+
+func summary(kind schema.GroupKind, s metav1.Status) string {
+	parts := []string{string(s.Reason)}
+	if s.Reason == "" {
+		parts[0] = fmt.Sprintf("status %d", s.Code)
+	}
+	if s.Details != nil {
+		for _, c := range s.Details.Causes {
+			if c.Field != "" {
+				parts = append(parts, c.Field)
+			}
+		}
+	}
+	text := strings.Join(parts, " ")
+	if kind == (schema.GroupKind{Kind: "Secret"}) {
+		return text
+	}
+	clause := s.Message[strings.LastIndex(s.Message, ": ")+1:]
+	if runes := []rune(strings.TrimSpace(clause)); len(runes) > maxClause {
+		clause = string(runes[:maxClause-1]) + "…"
+	}
+	return text + ": " + strings.TrimSpace(clause)
+}

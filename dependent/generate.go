@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// Generator makes a value that can't be computed again, such as a password.
+type Generator func() (string, error)
+
+// RandomText generates n characters, each a lower-case letter or a digit from 2 to 7: 5 bits of randomness per character.
+func RandomText(n int) Generator {
+	return func() (string, error) {
+		random := make([]byte, n)
+		if _, err := rand.Read(random); err != nil {
+			return "", fmt.Errorf("generating random text: %w", err)
+		}
+		return strings.ToLower(base32.StdEncoding.EncodeToString(random))[:n], nil
+	}
+}
+
+// Generated are the kinds of object that [Generate] can fill.
+type Generated interface {
+	corev1.Secret | corev1.ConfigMap
+}
+
+// Generate declares a node whose object holds a value per key that is generated once and then kept: whatever is in the
+// object under a key stays, and only what is missing is generated. The object is named after the primary and the node.
+func Generate[T Generated, PT ObjectOf[T], P client.Object](
+	b *workflow.Builder[P], name string, keys map[string]Generator,
+) *Object[P, PT] {
+	named := func(primary P) string { return Name(primary, name) }
+	desired := func(r *workflow.Run[P], own PT) (draft, error) {
+		kept := map[string]string{}
+		if own != nil {
+			kept = contents(own)
+		}
+		values := make(map[string]string, len(keys))
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			value, ok := kept[key]
+			if !ok {
+				made, err := keys[key]()
+				if err != nil {
+					return draft{}, fmt.Errorf("generating %q: %w", key, err)
+				}
+				value = made
+			}
+			values[key] = value
+		}
+		return typedDraft(filled[T, PT](named(r.Primary()), values))
+	}
+	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), named: named, desired: desired})
+}
+
+func contents(obj client.Object) map[string]string {
+	out := map[string]string{}
+	switch obj := obj.(type) {
+	case *corev1.Secret:
+		for k, v := range obj.Data {
+			out[k] = string(v)
+		}
+	case *corev1.ConfigMap:
+		maps.Copy(out, obj.Data)
+	}
+	return out
+}
+
+func filled[T Generated, PT ObjectOf[T]](name string, values map[string]string) PT {
+	obj := PT(new(T))
+	obj.SetName(name)
+	switch obj := any(obj).(type) {
+	case *corev1.Secret:
+		obj.Data = make(map[string][]byte, len(values))
+		for k, v := range values {
+			obj.Data[k] = []byte(v)
+		}
+	case *corev1.ConfigMap:
+		obj.Data = values
+	}
+	return obj
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// draft is what an author's function wants, before it is made an intent.
+type draft struct {
+	name types.NamespacedName
+	// plain is the cheap encoding, whose digest is compared on every run.
+	plain []byte
+	// fields is the exact encoding, needed only if something may have changed.
+	fields func() (map[string]any, error)
+}
+
+// intent is what is sent to the server, but for what guards the write.
+type intent struct {
+	name   types.NamespacedName
+	digest uint64
+	fields func() (map[string]any, error)
+}
+
+// serverFields never take part in an intent: they are the server's.
+func serverFields() []string {
+	return []string{
+		"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "managedFields", "selfLink",
+	}
+}
+
+// fromJSON decodes the fields of an encoded configuration.
+func fromJSON(plain []byte) func() (map[string]any, error) {
+	return func() (map[string]any, error) {
+		var fields map[string]any
+		err := utiljson.Unmarshal(plain, &fields)
+		return fields, err
+	}
+}
+
+// intend completes a draft: identity, tracking, and the owner reference if the garbage collector is to remove it.
+func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, reference map[string]any) intent {
+	var h maphash.Hash
+	h.SetSeed(e.seed)
+	_, _ = h.Write(d.plain)
+	for _, part := range []string{d.name.Namespace, d.name.Name, t.index(), fmt.Sprint(reference != nil)} {
+		_ = h.WriteByte(0)
+		_, _ = h.WriteString(part)
+	}
+	return intent{name: d.name, digest: max(h.Sum64(), 1), fields: func() (map[string]any, error) {
+		fields, err := d.fields()
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s %q: %w", gvk.Kind, d.name.Name, err)
+		}
+		fields = copied(fields)
+		delete(fields, "status")
+		fields["apiVersion"], fields["kind"] = gvk.GroupVersion().String(), gvk.Kind
+		fields["metadata"] = e.metadata(copied(fields["metadata"]), d.name, t, reference)
+		return fields, nil
+	}}
+}
+
+func (e *Engine) metadata(meta map[string]any, name types.NamespacedName, t tracking, reference map[string]any) map[string]any {
+	for _, field := range serverFields() {
+		delete(meta, field)
+	}
+	meta["name"] = name.Name
+	if name.Namespace != "" {
+		meta["namespace"] = name.Namespace
+	}
+	labels := copied(meta["labels"])
+	for k, v := range t.labels(e) {
+		labels[k] = v
+	}
+	meta["labels"] = labels
+	if reference != nil {
+		meta["ownerReferences"] = []any{reference}
+	}
+	return meta
+}
+
+// copied returns a copy of a JSON object, empty if it isn't one.
+func copied(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	if m == nil {
+		return map[string]any{}
+	}
+	return maps.Clone(m)
+}
+
+// body encodes an intent with what guards its write: the UID of what is there, or that nothing may be there.
+func body(fields map[string]any, uid types.UID) ([]byte, error) {
+	meta := copied(fields["metadata"])
+	if uid == "" {
+		meta["resourceVersion"] = createOnly
+	} else {
+		meta["uid"] = string(uid)
+	}
+	out := maps.Clone(fields)
+	out["metadata"] = meta
+	return json.Marshal(out)
+}
+
+// createOnly is a resource version that no object has any more: the server creates what is absent, and answers 409 if
+// anything is there. It isn't documented, so envtest's contract tests prove it.
+const createOnly = "1"

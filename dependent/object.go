@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/internal/encode"
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// ObjectOf is *T where *T is an object: with it a call spells T alone.
+type ObjectOf[T any] interface {
+	*T
+	client.Object
+}
+
+// ApplyConfiguration is a root apply configuration, such as client-go generates for every built-in kind.
+type ApplyConfiguration interface {
+	runtime.ApplyConfiguration
+	GetName() *string
+	GetNamespace() *string
+	GetKind() *string
+	GetAPIVersion() *string
+}
+
+// Object is the handle of a node that manages one object of type T, for primaries of type P.
+type Object[P, T client.Object] struct {
+	workflow.Base[P, T, *Object[P, T]]
+	Policies[*Object[P, T]]
+}
+
+// Apply declares a node whose desired state is an apply configuration: what it sets is owned, nothing else. The
+// namespace of a namespaced object defaults to the primary's.
+func Apply[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
+	b *workflow.Builder[P], name string, desired func(r *workflow.Run[P]) (AC, error),
+) *Object[P, PT] {
+	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: func(r *workflow.Run[P], _ PT) (draft, error) {
+		c, err := desired(r)
+		if err != nil {
+			return draft{}, err
+		}
+		plain, err := json.Marshal(c)
+		if err != nil || string(plain) == "null" {
+			return draft{}, fmt.Errorf("encoding the desired state: it is nil or can't be JSON (%v)", err)
+		}
+		name := types.NamespacedName{Namespace: value(c.GetNamespace()), Name: value(c.GetName())}
+		return draft{name: name, plain: plain, fields: fromJSON(plain)}, nil
+	}})
+}
+
+// Typed declares a node whose desired state is an object of its Go type. Its zero fields that are tagged omitempty or
+// omitzero are left out; to set one of those to its zero value, use [Apply].
+func Typed[T any, PT ObjectOf[T], P client.Object](
+	b *workflow.Builder[P], name string, desired func(r *workflow.Run[P]) (*T, error),
+) *Object[P, PT] {
+	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: func(r *workflow.Run[P], _ PT) (draft, error) {
+		obj, err := desired(r)
+		if err != nil {
+			return draft{}, err
+		}
+		return typedDraft(PT(obj))
+	}})
+}
+
+func typedDraft[PT client.Object](obj PT) (draft, error) {
+	if reflect.ValueOf(obj).IsNil() {
+		return draft{}, fmt.Errorf("encoding the desired state: it is nil")
+	}
+	plain, err := json.Marshal(obj)
+	if err != nil {
+		return draft{}, fmt.Errorf("encoding the desired state: %w", err)
+	}
+	return draft{name: client.ObjectKeyFromObject(obj), plain: plain, fields: func() (map[string]any, error) {
+		return encode.Object(obj)
+	}}, nil
+}
+
+func declare[P, T client.Object](b *workflow.Builder[P], name string, kind *objectKind[P, T]) *Object[P, T] {
+	h := &Object[P, T]{}
+	h.Policies.self = h
+	kind.policy = &h.policy
+	return workflow.Declare(b, name, kind, &h.Base, h)
+}
+
+// objectKind is a kind of node that manages one object.
+type objectKind[P, T client.Object] struct {
+	example T // an empty object
+	// named gives the object's name before its desired state is asked for, if that depends on what is there.
+	named func(primary P) string
+	// desired asks the author's function. Own is what is there under that name, or nil.
+	desired func(r *workflow.Run[P], own T) (draft, error)
+	policy  *policy
+}
+
+// Bind makes the kind live in an Engine.
+func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
+	e, err := environment(env)
+	if err != nil {
+		return nil, err
+	}
+	gvk, err := e.kindOf(k.example)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.source(gvk, k.example)
+	if err != nil {
+		return nil, err
+	}
+	return &object[P, T]{objectKind: k, engine: e, source: s}, nil
+}
+
+// Watch is a kind of object whose changes concern a node. Object is an empty one of it.
+type Watch struct {
+	Kind   schema.GroupVersionKind
+	Object client.Object
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// object manages one object of the primary: it is what an [Object] is bound to.
+type object[P, T client.Object] struct {
+	*objectKind[P, T]
+	engine *Engine
+	source *source
+}
+
+// Watches says which kinds of object the node must be woken by.
+func (o *object[P, T]) Watches() []Watch { return []Watch{{Kind: o.source.gvk, Object: o.example}} }
+
+// Collectable reports whether the garbage collector may remove the object: a namespaced primary can own only what is in
+// its namespace.
+func (o *object[P, T]) Collectable() bool {
+	return !o.engine.namespaced || o.source.namespaced && !o.policy.anyNamespace
+}
+
+// Observe finds the object by its labels: it must not need the author's function.
+func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error) {
+	var none T
+	found, err := o.source.find(r.Context(), trackingOf(r))
+	if err != nil {
+		return none, workflow.Indeterminate, err
+	}
+	for _, obj := range found {
+		if live, ok := obj.(T); ok && !o.isGoing(live) {
+			return live, workflow.Present, nil
+		}
+	}
+	return none, workflow.Absent, nil
+}
+
+// isGoing reports whether an object is being deleted, as far as the cache or our own writes know.
+func (o *object[P, T]) isGoing(live client.Object) bool {
+	return live.GetDeletionTimestamp() != nil || o.engine.overlay.IsDeleted(live.GetUID())
+}
+
+// Prepare asks for the desired state and compares it with what is there.
+func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
+	var step workflow.Step[T]
+	d, live, err := o.want(r)
+	if err != nil {
+		return step, err
+	}
+	t := trackingOf(r)
+	exists := !isNil(live)
+	if exists {
+		if err := t.claim(o.engine, o.source.gvk.Kind, live); err != nil {
+			return step, err
+		}
+		if o.isGoing(live) {
+			return step, workflow.NotYet("Terminating", "%s %q is being deleted%s", o.source.gvk.Kind, live.GetName(), finalizers(live))
+		}
+	}
+	var reference map[string]any
+	if r.Collected() {
+		reference = o.engine.ownerReference(r.Primary())
+	}
+	w := &write[P, T]{object: o, tracking: t, live: live, intent: o.engine.intend(d, o.source.gvk, t, reference)}
+	step.Intent = w.intent.digest
+	if exists {
+		rec := o.engine.recordOf(t.owner, o.source.key(d.name))
+		unchanged, err := o.unchanged(w.intent, live, &rec)
+		if err != nil {
+			return step, err
+		}
+		if unchanged {
+			o.engine.remember(t.owner, o.source.key(d.name), rec)
+			step.Value, step.Ready = live, readiness(live)
+			return step, nil
+		}
+	}
+	step.Do = w.do
+	return step, nil
+}
+
+// want asks the author's function and reads what is there under the name that it gives.
+func (o *object[P, T]) want(r *workflow.Run[P]) (d draft, live T, err error) {
+	var own T
+	if o.named != nil {
+		name, err := o.place(r.Primary(), types.NamespacedName{Name: o.named(r.Primary())})
+		if err != nil {
+			return d, live, err
+		}
+		if own, err = o.read(r, name); err != nil {
+			return d, live, err
+		}
+	}
+	if d, err = o.desired(r, own); err != nil {
+		return d, live, err
+	}
+	if d.name, err = o.place(r.Primary(), d.name); err != nil {
+		return d, live, err
+	}
+	live, err = o.read(r, d.name)
+	return d, live, err
+}
+
+func (o *object[P, T]) read(r *workflow.Run[P], name types.NamespacedName) (live T, err error) {
+	found, err := o.source.get(r.Context(), name)
+	if err != nil || found == nil {
+		return live, err
+	}
+	live, ok := found.(T)
+	if !ok {
+		return live, fmt.Errorf("reading %s %q: it is a %T", o.source.gvk.Kind, name.Name, found)
+	}
+	return live, nil
+}
+
+// place checks the name and fills in the namespace.
+func (o *object[P, T]) place(primary P, name types.NamespacedName) (types.NamespacedName, error) {
+	kind, home := o.source.gvk.Kind, primary.GetNamespace()
+	refuse := func(format string, args ...any) (types.NamespacedName, error) {
+		return name, workflow.Terminal(workflow.Because("InvalidName", fmt.Errorf(format, args...)))
+	}
+	switch {
+	case name.Name == "":
+		return refuse("the desired %s has no metadata.name: use dependent.Name", kind)
+	case !o.source.namespaced && name.Namespace != "":
+		return refuse("%s %q has metadata.namespace, but its kind is cluster-scoped: leave it out", kind, name.Name)
+	case !o.source.namespaced:
+		return name, nil
+	case name.Namespace == "" && home == "":
+		return refuse("%s %q has no metadata.namespace, and neither has its primary: set it", kind, name.Name)
+	case name.Namespace == "":
+		name.Namespace = home
+	case home != "" && name.Namespace != home && !o.policy.anyNamespace:
+		return refuse("%s %q is in namespace %q, its primary in %q: declare the node with AnyNamespace()",
+			kind, name.Name, name.Namespace, home)
+	}
+	return name, nil
+}
+
+func isNil[T client.Object](obj T) bool { return any(obj) == nil || any(obj) == any(*new(T)) }
+
+// finalizers says what holds an object that is being deleted.
+func finalizers(obj client.Object) string {
+	if f := obj.GetFinalizers(); len(f) > 0 {
+		return fmt.Sprintf(", held by %q", f)
+	}
+	return ""
+}

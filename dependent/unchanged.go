@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"encoding/json"
+	"hash/maphash"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/internal/owned"
+)
+
+// record is what is remembered of an object that was in order: of what was wanted, and of what was there. The next run
+// compares with it first. Losing it costs a closer look.
+type record struct {
+	intent  uint64 // digest of what was wanted
+	uid     types.UID
+	version string
+	meta    uint64 // digest of everything but version, spec and status that may tell of a change
+	owned   uint64 // digest of the owned fields and their live values, if the server judged them; else 0
+}
+
+// unchanged reports whether writing the intent would change nothing. The levels, each dearer than the one before: the
+// same intent on the same version; a version that only status has moved; the fields that we own, one by one; fields
+// that differ, but that the server has judged to be the same before.
+func (o *object[P, T]) unchanged(in intent, live T, rec *record) (bool, error) {
+	same := rec.intent == in.digest && rec.uid == live.GetUID()
+	if same && rec.version == live.GetResourceVersion() {
+		return true, nil
+	}
+	meta := o.metaDigest(live)
+	if same && rec.meta == meta && live.GetGeneration() > 0 {
+		rec.version = live.GetResourceVersion()
+		return true, nil
+	}
+	entry := o.entry(live)
+	if entry == nil {
+		return false, nil
+	}
+	set, err := owned.Parse(entry)
+	if err != nil {
+		return false, err
+	}
+	c, err := o.compare(in, live)
+	if err != nil {
+		return false, err
+	}
+	if !c.Unchanged(set) {
+		digest := o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
+		if !same || rec.owned == 0 || rec.owned != digest {
+			return false, nil
+		}
+	}
+	*rec = record{intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: meta, owned: rec.owned}
+	return true, nil
+}
+
+// judged makes the record of what a write answered.
+func (o *object[P, T]) judged(in intent, live T) (record, error) {
+	rec := record{intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: o.metaDigest(live)}
+	entry := o.entry(live)
+	if entry == nil {
+		return rec, nil
+	}
+	set, err := owned.Parse(entry)
+	if err != nil {
+		return rec, err
+	}
+	c, err := o.compare(in, live)
+	if err != nil {
+		return rec, err
+	}
+	rec.owned = o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
+	return rec, nil
+}
+
+func (o *object[P, T]) entry(live T) []byte {
+	return owned.Entry(live.GetManagedFields(), o.engine.options.FieldManager, "", o.source.gvk.GroupVersion().String())
+}
+
+// compare brings the intent and the live object into the form of the kind's Go type.
+func (o *object[P, T]) compare(in intent, live T) (owned.Comparison, error) {
+	sent, err := in.fields()
+	if err != nil {
+		return owned.Comparison{}, err
+	}
+	if u, ok := any(live).(*unstructured.Unstructured); ok {
+		return owned.Comparison{Sent: sent, Want: sent, Have: u.Object}, nil
+	}
+	text, err := json.Marshal(sent)
+	if err != nil {
+		return owned.Comparison{}, err
+	}
+	typed := o.source.fresh()
+	if err := json.Unmarshal(text, typed); err != nil {
+		return owned.Comparison{}, err
+	}
+	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return owned.Comparison{}, err
+	}
+	have, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	return owned.Comparison{Sent: sent, Want: want, Have: have}, err
+}
+
+func (o *object[P, T]) digestOf(write func(*maphash.Hash)) uint64 {
+	var h maphash.Hash
+	h.SetSeed(o.engine.seed)
+	write(&h)
+	return max(h.Sum64(), 1)
+}
+
+// metaDigest covers what a heartbeat leaves alone: generation, labels, annotations, owner references and our own entry.
+func (o *object[P, T]) metaDigest(live client.Object) uint64 {
+	return o.digestOf(func(h *maphash.Hash) {
+		text, err := json.Marshal([]any{
+			live.GetGeneration(), live.GetLabels(), live.GetAnnotations(), live.GetOwnerReferences(), live.GetFinalizers(),
+		})
+		if err == nil {
+			_, _ = h.Write(text)
+		}
+		for _, e := range live.GetManagedFields() {
+			if e.Manager == o.engine.options.FieldManager && e.FieldsV1 != nil {
+				_, _ = h.WriteString(string(e.Operation) + e.Subresource + e.APIVersion)
+				_, _ = h.Write(e.FieldsV1.GetRawBytes())
+			}
+		}
+	})
+}

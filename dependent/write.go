@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/internal/overlay"
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// write is one server-side apply.
+type write[P, T client.Object] struct {
+	object   *object[P, T]
+	tracking tracking
+	intent   intent
+	live     T // what is there, or nil
+}
+
+// again is after how long a write is planned anew that met something which the cache hadn't shown; events come sooner.
+const again = time.Second
+
+// do applies the intent. What nobody has seen yet is created only, never overwritten; what was seen is written only
+// under the UID that was seen.
+func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
+	if isNil(w.live) {
+		out, err := w.apply(ctx, "")
+		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			return w.meet(ctx)
+		}
+		return out, w.explain(err)
+	}
+	out, err := w.apply(ctx, w.live.GetUID())
+	if isReplaced(err) {
+		w.engine().overlay.Drop(w.key())
+		return out, workflow.RetryAfter(workflow.NotYet("Replaced", "%s was deleted or replaced meanwhile", w.name()), again)
+	}
+	return out, w.explain(err)
+}
+
+// apply sends the intent and keeps what is answered.
+func (w *write[P, T]) apply(ctx context.Context, uid types.UID) (out workflow.Outcome[T], err error) {
+	fields, err := w.intent.fields()
+	if err != nil {
+		return out, workflow.Terminal(err)
+	}
+	body, err := body(fields, uid)
+	if err != nil {
+		return out, workflow.Terminal(err)
+	}
+	obj := w.object.source.fresh().(T)
+	obj.SetName(w.intent.name.Name)
+	obj.SetNamespace(w.intent.name.Namespace)
+	err = w.engine().target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body),
+		client.FieldOwner(w.engine().options.FieldManager), client.ForceOwnership, client.DisableReadYourWritesConsistency)
+	if err != nil {
+		return out, err
+	}
+	w.engine().overlay.Put(w.key(), obj)
+	rec, err := w.object.judged(w.intent, obj)
+	if err != nil {
+		return out, err
+	}
+	w.engine().remember(w.tracking.owner, w.key(), rec)
+	return workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj)}, nil
+}
+
+func (w *write[P, T]) operation(obj T) workflow.Operation {
+	switch {
+	case isNil(w.live):
+		return workflow.Create
+	case w.live.GetResourceVersion() == obj.GetResourceVersion():
+		return workflow.None
+	default:
+		return workflow.Update
+	}
+}
+
+// meet handles an object that exists though the cache doesn't show it: one live read says whose it is.
+func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err error) {
+	meta := &metav1.PartialObjectMetadata{}
+	meta.SetGroupVersionKind(w.object.source.gvk)
+	err = w.engine().target.GetAPIReader().Get(ctx, w.intent.name, meta)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
+	}
+	if err == nil {
+		if err := w.tracking.claim(w.engine(), w.object.source.gvk.Kind, meta); err != nil {
+			return out, err
+		}
+	}
+	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
+}
+
+func (w *write[P, T]) engine() *Engine { return w.object.engine }
+
+func (w *write[P, T]) key() overlay.Key { return w.object.source.key(w.intent.name) }
+
+func (w *write[P, T]) name() string {
+	return fmt.Sprintf("%s %q", w.object.source.gvk.Kind, w.intent.name.Name)
+}
+
+// isReplaced reports whether a write under a UID found another object, or none.
+func isReplaced(err error) bool {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return true
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsInvalid(err) || status.Status().Details == nil {
+		return false
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Field == "metadata.uid" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// The conditions that are written, as kstatus reads them.
+const (
+	conditionReady       = "Ready"
+	conditionReconciling = "Reconciling"
+	conditionStalled     = "Stalled"
+)
+
+// limits of what is written
+const (
+	maxMessage = 32 * 1024
+	maxCauses  = 8
+	maxRows    = 64
+)
+
+// conditionsOf says what a result means: Ready; Stalled if a node has failed for good; Reconciling if neither. The root
+// cause is named first.
+func conditionsOf(result *workflow.Result, generation int64) []metav1.Condition {
+	ready, stalled := result.Ready() && !result.Cleanup, false
+	causes := rootCauses(result)
+	reason, message := "Succeeded", "all nodes are ready"
+	if !ready {
+		reason, message = "Progressing", "nothing is left to do"
+		if len(causes) > 0 {
+			reason, message = reasonOf(causes[0]), describe(causes)
+		}
+		stalled = slices.ContainsFunc(causes, isStalled)
+	}
+	if result.Cleanup {
+		reason = "Deleting"
+	}
+	condition := func(kind string, is bool) metav1.Condition {
+		c := metav1.Condition{
+			Type: kind, Status: metav1.ConditionFalse, ObservedGeneration: generation,
+			Reason: legal(reason), Message: shortened(message, maxMessage),
+		}
+		if is {
+			c.Status = metav1.ConditionTrue
+		}
+		return c
+	}
+	return []metav1.Condition{
+		condition(conditionReady, ready),
+		condition(conditionReconciling, !ready && !stalled),
+		condition(conditionStalled, stalled),
+	}
+}
+
+// rootCauses returns the rows for which the result isn't as wanted, but for those that only wait for others; failures
+// come first, otherwise the order is that of declaration.
+func rootCauses(result *workflow.Result) []*workflow.NodeResult {
+	var causes []*workflow.NodeResult
+	for i := range result.Nodes {
+		n := &result.Nodes[i]
+		switch n.State {
+		case workflow.Ready, workflow.Disabled, workflow.Inactive, workflow.Deleted, workflow.Collected:
+			continue
+		}
+		if len(n.BlockedBy) == 0 {
+			causes = append(causes, n)
+		}
+	}
+	slices.SortStableFunc(causes, func(a, b *workflow.NodeResult) int { return cmp.Compare(severity(a), severity(b)) })
+	return causes
+}
+
+func severity(n *workflow.NodeResult) int {
+	switch {
+	case isStalled(n):
+		return 0
+	case n.State == workflow.Failed:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// isStalled reports whether a node has failed for good: trying again as it is can't help.
+func isStalled(n *workflow.NodeResult) bool {
+	if n.State != workflow.Failed {
+		return false
+	}
+	switch n.Reason {
+	case "NotOwned", "ClaimedBy", "Conflict", "Immutable", "Protected", "Contested", "Unstable", "InvalidSpec":
+		return true
+	}
+	return workflow.IsTerminal(n.Err)
+}
+
+func reasonOf(n *workflow.NodeResult) string { return cmp.Or(n.Reason, string(n.State)) }
+
+func describe(causes []*workflow.NodeResult) string {
+	parts := make([]string, 0, maxCauses+1)
+	for i, n := range causes {
+		if i == maxCauses {
+			parts = append(parts, fmt.Sprintf("and %d more", len(causes)-maxCauses))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s", n.Name, cmp.Or(n.Message, reasonOf(n))))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// legal turns any text into a reason that the schema of conditions takes: letters, digits, _ , : and inner commas.
+func legal(reason string) string {
+	var out strings.Builder
+	upper := true
+	for _, c := range reason {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= '0' && c <= '9' && out.Len() > 0:
+			if upper {
+				c = rune(strings.ToUpper(string(c))[0])
+			}
+			upper = false
+			out.WriteRune(c)
+		default:
+			upper = true
+		}
+	}
+	text := strings.Trim(out.String(), "_")
+	return cmp.Or(text[:min(len(text), 1024)], "Unknown")
+}
+
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	cut := limit - len("…")
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// rowsOf is a bounded table of the nodes, sorted by name.
+func rowsOf(result *workflow.Result) []any {
+	rows := make([]any, 0, len(result.Nodes))
+	for i := range result.Nodes {
+		n := &result.Nodes[i]
+		row := map[string]any{"name": n.Name, "state": string(n.State)}
+		if n.Reason != "" {
+			row["reason"] = legal(n.Reason)
+		}
+		message := n.Message
+		if len(n.BlockedBy) > 0 {
+			message = "waits for " + strings.Join(n.BlockedBy, ", ")
+		}
+		if message != "" {
+			row["message"] = shortened(message, 1024)
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b any) int {
+		return strings.Compare(a.(map[string]any)["name"].(string), b.(map[string]any)["name"].(string))
+	})
+	return rows[:min(len(rows), maxRows)]
+}

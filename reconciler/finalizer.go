@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func (c *controller[P]) hasFinalizer(p P) bool {
+	return slices.Contains(p.GetFinalizers(), c.finalizer)
+}
+
+// settleFinalizer sets or removes the finalizer, if it isn't so already, and returns the primary as it is then: nil if it
+// has gone, or has begun to go. It sends the UID: without it a deleted primary would be made anew.
+func (c *controller[P]) settleFinalizer(ctx context.Context, p P, want bool) (P, error) {
+	var none P
+	if c.hasFinalizer(p) == want {
+		return p, nil
+	}
+	meta := map[string]any{"name": p.GetName(), "uid": string(p.GetUID())}
+	if p.GetNamespace() != "" {
+		meta["namespace"] = p.GetNamespace()
+	}
+	if want {
+		meta["finalizers"] = []string{c.finalizer}
+	}
+	apiVersion, kind := c.options.GroupVersionKind.ToAPIVersionAndKind()
+	body, err := json.Marshal(map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta})
+	if err != nil {
+		return none, fmt.Errorf("encoding the finalizer: %w", err)
+	}
+	answer := c.fresh()
+	answer.SetName(p.GetName())
+	answer.SetNamespace(p.GetNamespace())
+	err = c.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, body),
+		client.FieldOwner(c.options.Name), client.ForceOwnership, client.DisableReadYourWritesConsistency)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsInvalid(err):
+		return none, nil // gone, replaced or being deleted: its event is on the way
+	case err != nil:
+		return none, fmt.Errorf("settling finalizer %q: %w", c.finalizer, err)
+	}
+	c.written.Put(c.key(p), answer)
+	return answer, nil
+}

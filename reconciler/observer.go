@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// observer logs what nodes do.
+type observer struct{}
+
+// NodeStarted does nothing.
+func (observer) NodeStarted(ctx context.Context, _, _ string) context.Context { return ctx }
+
+// NodeEnded logs changes and failures; what changed nothing is silent.
+func (observer) NodeEnded(ctx context.Context, _, node string, operation workflow.Operation, err error) {
+	switch {
+	case err != nil:
+		log.FromContext(ctx).Info("Node failed or waits", "node", node, "reason", err.Error())
+	case operation != workflow.None:
+		log.FromContext(ctx).V(1).Info("Changed dependent", "node", node, "operation", operation)
+	}
+}
+
+// Panicked logs the stack.
+func (observer) Panicked(ctx context.Context, _, node string, value any, stack []byte) {
+	log.FromContext(ctx).Error(fmt.Errorf("panic: %v", value), "Node panicked", "node", node, "stack", string(stack))
+}
