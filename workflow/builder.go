@@ -5,6 +5,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Builder collects the nodes of a workflow. It isn't safe for concurrent use. Mistakes are kept until Build.
@@ -38,7 +39,7 @@ func (b *Builder[P]) Group(name string) *Builder[P] {
 // DependsOn adds prerequisites to every node that is declared through b from now on.
 func (b *Builder[P]) DependsOn(prerequisites ...Edge[P]) *Builder[P] {
 	for _, x := range prerequisites {
-		b.edges = append(b.edges[:len(b.edges):len(b.edges)], x.edge())
+		b.edges = append(slices.Clip(b.edges), x.edge())
 	}
 	return b
 }
@@ -48,7 +49,7 @@ func (b *Builder[P]) DependsOn(prerequisites ...Edge[P]) *Builder[P] {
 func (b *Builder[P]) ReconcileWhen(name string, holds func(r *Run[P]) Verdict) *Builder[P] {
 	b.graph.shared++
 	c := condition[P]{name: name, holds: holds, shared: b.graph.shared}
-	b.conditions = append(b.conditions[:len(b.conditions):len(b.conditions)], c)
+	b.conditions = append(slices.Clip(b.conditions), c)
 	return b
 }
 
@@ -65,7 +66,8 @@ func (b *Builder[P]) Build() (*Workflow[P], error) {
 	}
 	g.built = true
 	return &Workflow[P]{
-		name: g.name, nodes: g.nodes, shared: g.shared, layout: newLayout(g.nodes, links), picture: newPicture(g.name, g.nodes),
+		name: g.name, nodes: g.nodes, shared: g.shared,
+		layout: newLayout(g.nodes, links), picture: newPicture(g.name, g.nodes),
 	}, nil
 }
 

@@ -22,26 +22,33 @@ const (
 // A vertex that is inactive or manages nothing keeps nothing by itself: what uses it keeps p as if it used p. Each such
 // vertex counts what still uses it, once for all that it stands before, so that the whole stays linear.
 func (x *execution[P]) holding(p, d int32, kind edgeKind) hold {
-	beyond := x.passes(p)
+	beyond, through := x.passes(p), x.passes(d)
+	letsGo := kind == loose && !x.cleanup
 	switch {
-	case kind == gone, kind == loose && !x.cleanup && (beyond || x.passes(d)):
+	case kind == gone, letsGo && (beyond || through):
 		return none
-	case x.passes(d):
+	case through:
 		return relays
+	case x.keeps(d, letsGo, beyond || kind == optional):
+		return holds
+	default:
+		return none
 	}
+}
+
+// keeps reports whether d, which is neither inactive nor manages nothing, keeps what it uses; if it is wanted, only if it
+// may do without.
+func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
 	switch x.cells[d].planned {
 	case unwanted:
-		return holds
+		return true
 	case undecided:
-		if kind != loose || x.cleanup {
-			return holds
-		}
+		return !letsGo
 	case wanted:
-		if (kind == optional || beyond) && kind != loose && x.existsNow(d) != missing {
-			return holds
-		}
+		return without && x.existsNow(d) != missing
+	default:
+		return false
 	}
-	return none
 }
 
 // passes reports whether one looks through v to find who keeps its prerequisites.
@@ -128,6 +135,7 @@ func (x *execution[P]) holders(p int32) (why *causes) {
 				c.beyond, c.relayed = x.holders(a.to), true
 			}
 			why = x.merged(why, c.beyond)
+		default:
 		}
 	}
 	return why

@@ -13,7 +13,7 @@ import (
 type execution[P any] struct {
 	runner  *Runner[P]
 	layout  *layout[P]
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // it lives exactly as long as the call that it came with
 	subject Subject[P]
 	cleanup bool
 	deletes bool // something is to be deleted

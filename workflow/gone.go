@@ -3,48 +3,73 @@
 package workflow
 
 // goneCycles finds every Gone edge over which a reconcile would have to wait for itself: the declaring vertex and its
-// prerequisite. It looks for cycles among three kinds of task per vertex x: reconciling x, deleting x, and reconciling
-// whatever manages something and uses x over vertices that don't.
+// prerequisite.
 func goneCycles(l links, manages []bool) (found [][2]int32) {
-	n := int32(len(manages))
-	tasks := make([][]int32, 3*n)
-	reconcile, remove, beyond := func(x int32) int32 { return x }, func(x int32) int32 { return n + x }, func(x int32) int32 { return 2*n + x }
-	wait := func(task, on int32) { tasks[task] = append(tasks[task], on) }
-	users := func(d int32) int32 {
-		if manages[d] {
-			return reconcile(d)
-		}
-		return beyond(d)
+	w := waiting{manages: manages, tasks: make([][]int32, 3*len(manages))}
+	for x := range w.count() {
+		w.addReconcile(x, l.prerequisites[x])
+		w.addDelete(x, l.dependants[x])
 	}
-	for x := range n {
+	group := groups(w.tasks)
+	for x := range w.count() {
 		for _, a := range l.prerequisites[x] {
-			wait(reconcile(x), reconcile(a.to))
-			if a.kind == gone && manages[a.to] {
-				wait(reconcile(x), remove(a.to))
-			}
-		}
-		for _, a := range l.dependants[x] {
-			if a.kind == gone {
-				continue
-			}
-			if a.kind != loose || manages[a.to] {
-				wait(remove(x), remove(a.to))
-			}
-			if a.kind == optional {
-				wait(remove(x), users(a.to))
-			}
-			if a.kind != loose {
-				wait(beyond(x), users(a.to))
-			}
-		}
-	}
-	group := groups(tasks)
-	for x := range n {
-		for _, a := range l.prerequisites[x] {
-			if a.kind == gone && manages[a.to] && group[reconcile(x)] == group[remove(a.to)] {
+			if w.waitsForDelete(a) && group[w.reconcile(x)] == group[w.remove(a.to)] {
 				found = append(found, [2]int32{x, a.to})
 			}
 		}
 	}
 	return found
+}
+
+// waiting is which task may have to wait for which. A vertex x stands for three: reconciling it, deleting it, and
+// reconciling whatever manages something and uses x over vertices that manage nothing.
+type waiting struct {
+	manages []bool
+	tasks   [][]int32
+}
+
+func (w *waiting) count() int32 { return int32(len(w.manages)) }
+
+func (w *waiting) reconcile(x int32) int32 { return x }
+
+func (w *waiting) remove(x int32) int32 { return w.count() + x }
+
+func (w *waiting) beyond(x int32) int32 { return 2*w.count() + x }
+
+// users is the task of reconciling d, or what uses it if d manages nothing.
+func (w *waiting) users(d int32) int32 {
+	if w.manages[d] {
+		return w.reconcile(d)
+	}
+	return w.beyond(d)
+}
+
+func (w *waiting) waitsForDelete(a arc) bool { return a.kind == gone && w.manages[a.to] }
+
+func (w *waiting) addReconcile(x int32, prerequisites []arc) {
+	task := &w.tasks[w.reconcile(x)]
+	for _, a := range prerequisites {
+		*task = append(*task, w.reconcile(a.to))
+		if w.waitsForDelete(a) {
+			*task = append(*task, w.remove(a.to))
+		}
+	}
+}
+
+func (w *waiting) addDelete(x int32, dependants []arc) {
+	remove, beyond := &w.tasks[w.remove(x)], &w.tasks[w.beyond(x)]
+	for _, a := range dependants {
+		if a.kind == gone {
+			continue
+		}
+		if a.kind != loose || w.manages[a.to] {
+			*remove = append(*remove, w.remove(a.to))
+		}
+		if a.kind == optional {
+			*remove = append(*remove, w.users(a.to))
+		}
+		if a.kind != loose {
+			*beyond = append(*beyond, w.users(a.to))
+		}
+	}
 }

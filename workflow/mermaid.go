@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Mermaid draws the graph as a Mermaid flowchart, ending in a newline: arrows run from a prerequisite to what depends on
-// it, those that needn't be ready are labelled. With the states of a run the nodes are coloured.
+// Mermaid draws the graph as a Mermaid flowchart, ending in a newline: arrows run from a prerequisite to what depends
+// on it, those that needn't be ready are labelled. With the states of a run the nodes are coloured.
 func (p *Picture) Mermaid() string {
 	var out strings.Builder
 	out.WriteString("flowchart LR\n")

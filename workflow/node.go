@@ -3,6 +3,7 @@
 package workflow
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -58,8 +59,8 @@ func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *
 		name:      b.prefix + name,
 		index:     int32(len(b.graph.nodes)),
 		manages:   !passive,
-		edges:     b.edges[:len(b.edges):len(b.edges)],
-		reconcile: b.conditions[:len(b.conditions):len(b.conditions)],
+		edges:     slices.Clip(b.edges),
+		reconcile: slices.Clip(b.conditions),
 	}
 	n.bind = func(env any) (resource[P], error) {
 		r, err := kind.Bind(env)

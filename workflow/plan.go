@@ -54,6 +54,7 @@ func (x *execution[P]) classify(v int32) planned {
 		case inactive:
 			without = inactive
 			row.Message = "requires " + x.out[a.to].Name
+		default:
 		}
 	}
 	if without == inactive {

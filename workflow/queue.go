@@ -2,7 +2,10 @@
 
 package workflow
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // queue holds the vertices that may start, by rank. Ranks are fixed by the layout, so a hierarchical bitmap does: push
 // and pop touch one word per level, which is one more for every factor of 64.
@@ -56,8 +59,8 @@ func (q *queue) pop() int32 {
 
 func (q *queue) lowest() uint {
 	at := uint(0)
-	for k := len(q.levels) - 1; k >= 0; k-- {
-		at = at*64 + uint(bits.TrailingZeros64(q.levels[k][at]))
+	for _, level := range slices.Backward(q.levels) {
+		at = at*64 + uint(bits.TrailingZeros64(level[at]))
 	}
 	return at
 }

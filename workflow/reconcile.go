@@ -58,40 +58,44 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 	return false
 }
 
-// unsatisfied returns the root causes of all edges of v that aren't satisfied, or nil; and the error of a predicate that
-// is unknown.
+// unsatisfied returns the root causes of all edges of v that aren't satisfied, or nil; and the error of predicates that
+// are unknown.
 func (x *execution[P]) unsatisfied(v int32) (why *causes, unknown error) {
 	for _, a := range x.layout.prerequisites[v] {
-		p := &x.cells[a.to]
-		isReady := x.out[a.to].State == Ready
-		satisfied := isReady
-		switch a.kind {
-		case optional, loose:
-			satisfied = isReady || p.planned == unwanted || p.planned == inactive
-		case gone:
-			satisfied = p.planned == inactive || p.planned == unwanted && x.out[a.to].State == Disabled
-			if p.planned == wanted {
-				why = x.merged(why, x.itself(a.to)) // whatever its state: v waits until it isn't wanted
-				continue
-			}
-		case applied:
-			satisfied = p.applied
-		case toCreate:
-			satisfied = isReady || p.applied && x.existsNow(v) == exists
-		case where:
-			if isReady {
-				verdict := x.askPredicate(v, a)
-				if verdict.answer != met && verdict.answer != unmet {
-					unknown = errors.Join(unknown, verdict.Err())
-				}
-				satisfied = verdict.Holds()
-			}
-		}
-		if !satisfied {
+		satisfied, err := x.satisfied(v, a)
+		unknown = errors.Join(unknown, err)
+		switch {
+		case satisfied:
+		case a.kind == gone && x.cells[a.to].planned == wanted:
+			why = x.merged(why, x.itself(a.to)) // whatever its state: v waits until it isn't wanted
+		default:
 			why = x.merged(why, x.causesOf(a.to))
 		}
 	}
 	return why, unknown
+}
+
+// satisfied reports whether what an arc of v leads to, which has settled, is as the edge wants it.
+func (x *execution[P]) satisfied(v int32, a arc) (bool, error) {
+	p, isReady := &x.cells[a.to], x.out[a.to].State == Ready
+	switch a.kind {
+	case optional, loose:
+		return isReady || p.planned == unwanted || p.planned == inactive, nil
+	case gone:
+		return p.planned == inactive || p.planned == unwanted && x.out[a.to].State == Disabled, nil
+	case applied:
+		return p.applied, nil
+	case toCreate:
+		return isReady || p.applied && x.existsNow(v) == exists, nil
+	case where:
+		if !isReady {
+			return false, nil
+		}
+		verdict := x.askPredicate(v, a)
+		return verdict.Holds(), verdict.Err()
+	default:
+		return isReady, nil
+	}
 }
 
 func (x *execution[P]) askPredicate(v int32, a arc) Verdict {

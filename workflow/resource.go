@@ -16,9 +16,9 @@ type Kind[P, V any] interface {
 // Resource is the kind of one node, bound to an environment. It must be safe for concurrent use: a Runner calls it for
 // many primaries at once.
 //
-// Observe, Prepare and Delete do no I/O: they run on the scheduler's goroutine. What needs I/O is returned as a function
-// and runs beside other nodes, so that a node with nothing to do costs no goroutine, and what a node wants is known
-// before it is executed.
+// Observe, Prepare and Delete do no I/O: they run on the scheduler's goroutine. What needs I/O is returned as a
+// function and runs beside other nodes, so that a node with nothing to do costs no goroutine, and what a node wants is
+// known before it is executed.
 //
 // A Resource whose objects the garbage collector can remove once the primary is gone says so with a method
 // Collectable() bool, asked at binding.

@@ -67,7 +67,8 @@ func Own[V, P any](r *Run[P]) (V, bool) {
 func (r *Run[P]) value(n *node[P]) (any, bool) {
 	if r.vertex != nobody && !r.x.node(r.vertex).reads(n) {
 		own := r.x.node(r.vertex)
-		panic(misuse(fmt.Sprintf("node %q reads node %q, which isn't a prerequisite of it: add it to DependsOn", own.name, n.name)))
+		panic(misuse(fmt.Sprintf(
+			"node %q reads node %q, which isn't a prerequisite of it: add it to DependsOn", own.name, n.name)))
 	}
 	if !r.executing {
 		return r.observe(n.index)
@@ -91,9 +92,11 @@ func (r *Run[P]) observe(vertex int32) (any, bool) {
 func (r *Run[P]) unreadable(n *node[P]) misuse {
 	own := r.Node()
 	if !r.executing {
-		return misuse(fmt.Sprintf("node %q reads node %q with Get before it may have been reconciled: use Lookup", own, n.name))
+		return misuse(fmt.Sprintf(
+			"node %q reads node %q with Get before it may have been reconciled: use Lookup", own, n.name))
 	}
-	return misuse(fmt.Sprintf("node %q reads node %q with Get, which isn't there in this run: use Lookup for what may be missing", own, n.name))
+	return misuse(fmt.Sprintf(
+		"node %q reads node %q with Get, which isn't there in this run: use Lookup for what may be missing", own, n.name))
 }
 
 // reads reports whether other is a prerequisite of n, directly or over others. Direct ones are found at once; the rest

@@ -12,7 +12,7 @@ import (
 
 var folder = flag.String("scenarios", "testdata/scenarios", "folder of the scenarios to play")
 
-// R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R13 R14 R15 R16 R17 R18 R19
+// R1 R2 R3 R4 R5 R6 R7 R8 R9 R10 R11 R13 R14 R15 R16 R17 R18 R19.
 func TestScenarios(t *testing.T) {
 	for _, s := range readScenarios(t, *folder) {
 		t.Run(s.Name, func(t *testing.T) {

@@ -123,7 +123,7 @@ func (p player) Delete(run) (workflow.Removal, error) {
 		return workflow.Removal{Gone: p.OnDelete != "pending"}, outcome(p.OnDelete)
 	}
 	if !p.stage.secondPhase(p.index) {
-		return remove(nil) //nolint:staticcheck // the context isn't used
+		return remove(context.Background())
 	}
 	return workflow.Removal{Do: remove}, nil
 }

@@ -12,7 +12,8 @@ const maxName = 63
 // check finds the mistakes of single nodes.
 func (g *graph[P]) check() (mistakes []error) {
 	if !isLabel(g.name) {
-		mistakes = append(mistakes, &BuildError{Mistake: InvalidName, Node: g.name, advice: "the workflow's name " + notLabel})
+		wrong := &BuildError{Mistake: InvalidName, Node: g.name, advice: "the workflow's name " + notLabel}
+		mistakes = append(mistakes, wrong)
 	}
 	first := make(map[string]bool, len(g.nodes))
 	for _, n := range g.nodes {
@@ -24,7 +25,8 @@ func (g *graph[P]) check() (mistakes []error) {
 	return mistakes
 }
 
-// checkCycles finds the mistakes that only the whole graph shows. Gone edges are looked at only in a graph without cycles.
+// checkCycles finds the mistakes that only the whole graph shows. Gone edges are looked at only in a graph without
+// cycles.
 func (g *graph[P]) checkCycles(l links) (mistakes []error) {
 	next := make([][]int32, len(l.prerequisites))
 	for v, arcs := range l.prerequisites {
@@ -35,7 +37,9 @@ func (g *graph[P]) checkCycles(l links) (mistakes []error) {
 	if len(l.topological()) < len(g.nodes) {
 		for _, cycle := range cycles(next) {
 			path := g.names(cycle)
-			mistakes = append(mistakes, &BuildError{Mistake: Cycle, Node: path[0], Path: path, advice: "these wait for each other: remove one of the edges"})
+			mistakes = append(mistakes, &BuildError{
+				Mistake: Cycle, Node: path[0], Path: path, advice: "these wait for each other: remove one of the edges",
+			})
 		}
 		return mistakes
 	}
@@ -49,12 +53,12 @@ func (g *graph[P]) checkCycles(l links) (mistakes []error) {
 }
 
 func (g *graph[P]) goneCycles(l links) [][2]int32 {
-	manages, any := make([]bool, len(g.nodes)), false
+	manages, some := make([]bool, len(g.nodes)), false
 	for i, n := range g.nodes {
 		manages[i] = n.manages
-		any = any || slices.ContainsFunc(n.edges, func(e edge[P]) bool { return e.kind == gone })
+		some = some || slices.ContainsFunc(n.edges, func(e edge[P]) bool { return e.kind == gone })
 	}
-	if !any {
+	if !some {
 		return nil
 	}
 	return goneCycles(l, manages)
