@@ -100,7 +100,8 @@ func (e *Engine) remember(owner types.UID, k overlay.Key, r record) {
 func environment(env any) (*Engine, error) {
 	e, ok := env.(*Engine)
 	if !ok {
-		return nil, fmt.Errorf("it needs a *dependent.Engine to run in, not a %T: use reconciler.New, or dependent.NewEngine", env)
+		return nil, fmt.Errorf(
+			"it needs a *dependent.Engine to run in, not a %T: use reconciler.New, or dependent.NewEngine", env)
 	}
 	return e, nil
 }

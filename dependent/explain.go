@@ -32,7 +32,7 @@ func classify(kind schema.GroupKind, doing string, err error) error {
 	s := status.Status()
 	out := error(&serverError{text: doing + ": " + summary(kind, s), cause: err})
 	switch {
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), strings.Contains(s.Message, "failed to create typed patch object"):
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), strings.Contains(s.Message, untypable):
 		out = workflow.Terminal(workflow.Because("Invalid", out))
 	case apierrors.IsForbidden(err):
 		out = workflow.Because("Forbidden", out)
@@ -53,7 +53,11 @@ func (e *serverError) Error() string { return e.text }
 
 func (e *serverError) Unwrap() error { return e.cause }
 
-const maxClause = 200
+const (
+	maxClause = 200
+	// untypable begins the message of a 500 that is the intent's fault: a field that the schema doesn't have.
+	untypable = "failed to create typed patch object"
+)
 
 func summary(kind schema.GroupKind, s metav1.Status) string {
 	parts := []string{string(s.Reason)}

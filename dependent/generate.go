@@ -19,7 +19,8 @@ import (
 // Generator makes a value that can't be computed again, such as a password.
 type Generator func() (string, error)
 
-// RandomText generates n characters, each a lower-case letter or a digit from 2 to 7: 5 bits of randomness per character.
+// RandomText generates n characters, each a lower-case letter or a digit from 2 to 7: 5 bits of randomness per
+// character.
 func RandomText(n int) Generator {
 	return func() (string, error) {
 		random := make([]byte, n)

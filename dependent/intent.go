@@ -68,7 +68,9 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	}}
 }
 
-func (e *Engine) metadata(meta map[string]any, name types.NamespacedName, t tracking, reference map[string]any) map[string]any {
+func (e *Engine) metadata(
+	meta map[string]any, name types.NamespacedName, t tracking, reference map[string]any,
+) map[string]any {
 	for _, field := range serverFields() {
 		delete(meta, field)
 	}

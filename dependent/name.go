@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxName is what every built-in kind accepts: a StatefulSet's name becomes, with 11 more characters, a label value, and
-// a CronJob's name may have 52.
+// maxName is what every built-in kind accepts: a StatefulSet's name becomes, with 11 more characters, a label value,
+// and a CronJob's name may have 52.
 const maxName = 52
 
 // Name joins the name of the primary and parts to a name that every kind accepts: a DNS-1035 label of at most 52

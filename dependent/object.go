@@ -4,6 +4,7 @@ package dependent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -31,6 +32,8 @@ type ApplyConfiguration interface {
 	GetAPIVersion() *string
 }
 
+var errNil = errors.New("the desired state is nil: return an object, or give the node a ReconcileWhen")
+
 // Object is the handle of a node that manages one object of type T, for primaries of type P.
 type Object[P, T client.Object] struct {
 	workflow.Base[P, T, *Object[P, T]]
@@ -42,18 +45,22 @@ type Object[P, T client.Object] struct {
 func Apply[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
 	b *workflow.Builder[P], name string, desired func(r *workflow.Run[P]) (AC, error),
 ) *Object[P, PT] {
-	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: func(r *workflow.Run[P], _ PT) (draft, error) {
+	draw := func(r *workflow.Run[P], _ PT) (draft, error) {
 		c, err := desired(r)
 		if err != nil {
 			return draft{}, err
 		}
 		plain, err := json.Marshal(c)
-		if err != nil || string(plain) == "null" {
-			return draft{}, fmt.Errorf("encoding the desired state: it is nil or can't be JSON (%v)", err)
+		if err != nil {
+			return draft{}, fmt.Errorf("encoding the desired state: %w", err)
+		}
+		if string(plain) == "null" {
+			return draft{}, errNil
 		}
 		name := types.NamespacedName{Namespace: value(c.GetNamespace()), Name: value(c.GetName())}
 		return draft{name: name, plain: plain, fields: fromJSON(plain)}, nil
-	}})
+	}
+	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: draw})
 }
 
 // Typed declares a node whose desired state is an object of its Go type. Its zero fields that are tagged omitempty or
@@ -61,18 +68,19 @@ func Apply[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
 func Typed[T any, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, desired func(r *workflow.Run[P]) (*T, error),
 ) *Object[P, PT] {
-	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: func(r *workflow.Run[P], _ PT) (draft, error) {
+	draw := func(r *workflow.Run[P], _ PT) (draft, error) {
 		obj, err := desired(r)
 		if err != nil {
 			return draft{}, err
 		}
 		return typedDraft(PT(obj))
-	}})
+	}
+	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: draw})
 }
 
 func typedDraft[PT client.Object](obj PT) (draft, error) {
 	if reflect.ValueOf(obj).IsNil() {
-		return draft{}, fmt.Errorf("encoding the desired state: it is nil")
+		return draft{}, errNil
 	}
 	plain, err := json.Marshal(obj)
 	if err != nil {
@@ -85,7 +93,7 @@ func typedDraft[PT client.Object](obj PT) (draft, error) {
 
 func declare[P, T client.Object](b *workflow.Builder[P], name string, kind *objectKind[P, T]) *Object[P, T] {
 	h := &Object[P, T]{}
-	h.Policies.self = h
+	h.Policies.self = h //nolint:staticcheck // Base has a self too
 	kind.policy = &h.policy
 	return workflow.Declare(b, name, kind, &h.Base, h)
 }

@@ -11,7 +11,8 @@ type policy struct {
 	propagation  metav1.DeletionPropagation
 }
 
-// Policies are the refinements of nodes that write objects. A handle embeds it beside workflow.Base, with itself as Self.
+// Policies are the refinements of nodes that write objects. A handle embeds it beside workflow.Base, with itself as
+// Self.
 type Policies[Self any] struct {
 	policy policy
 	self   Self
@@ -24,8 +25,8 @@ func (p *Policies[Self]) AnyNamespace() Self {
 	return p.self
 }
 
-// DeletesData lets the node delete an object that holds data (a PersistentVolumeClaim, a StatefulSet with claims, …) when
-// it is no longer wanted. Without it such an object is deleted with its primary only.
+// DeletesData lets the node delete an object that holds data (a PersistentVolumeClaim, a StatefulSet with claims, …)
+// when it is no longer wanted. Without it such an object is deleted with its primary only.
 func (p *Policies[Self]) DeletesData() Self {
 	p.policy.deletesData = true
 	return p.self

@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// readiness is the rule of each kind. A status that is older than the spec says nothing. Messages have no counts in them
-// that move while one waits: each would be a status write.
+// readiness is the rule of each kind. A status that is older than the spec says nothing. Messages have no counts in
+// them that move while one waits: each would be a status write.
 func readiness(obj client.Object) workflow.Verdict {
 	switch obj := obj.(type) {
 	case *appsv1.Deployment:
@@ -91,6 +91,7 @@ func jobReady(j *batchv1.Job) workflow.Verdict {
 			return workflow.Broken("JobFailed", "the job failed: %s", c.Reason)
 		case batchv1.JobSuspended:
 			return workflow.Unmet("Suspended", "the job is suspended")
+		default:
 		}
 	}
 	return workflow.Unmet("Running", "the job hasn't completed yet")

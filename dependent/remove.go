@@ -33,7 +33,8 @@ func (o *object[P, T]) Delete(r *workflow.Run[P]) (workflow.Removal, error) {
 		}
 		if holdsData(o.source.gvk.GroupKind(), obj) && !o.policy.deletesData && !r.Deleting() {
 			return workflow.Removal{Reason: "DataProtected", Message: fmt.Sprintf(
-				"%s %q holds data: declare the node with DeletesData(), or delete it by hand", o.source.gvk.Kind, obj.GetName())}, nil
+				"%s %q holds data: declare the node with DeletesData(), or delete it by hand",
+				o.source.gvk.Kind, obj.GetName())}, nil
 		}
 		staying = append(staying, obj)
 	}
@@ -85,7 +86,8 @@ func (o *object[P, T]) delete(ctx context.Context, obj client.Object) error {
 func holdsData(kind schema.GroupKind, obj client.Object) bool {
 	switch kind {
 	case schema.GroupKind{Kind: "PersistentVolumeClaim"}, schema.GroupKind{Kind: "PersistentVolume"},
-		schema.GroupKind{Kind: "Namespace"}, schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+		schema.GroupKind{Kind: "Namespace"},
+		schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
 		return true
 	}
 	set, ok := obj.(*appsv1.StatefulSet)

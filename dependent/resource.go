@@ -61,7 +61,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 			return step, err
 		}
 		if o.isGoing(live) {
-			return step, workflow.NotYet("Terminating", "%s %q is being deleted%s", o.source.gvk.Kind, live.GetName(), finalizers(live))
+			return step, workflow.NotYet("Terminating", "%s is being deleted%s", o.source.called(live), finalizers(live))
 		}
 	}
 	var reference map[string]any

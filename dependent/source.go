@@ -65,8 +65,11 @@ func (e *Engine) source(gvk schema.GroupVersionKind, example client.Object) (*so
 }
 
 // index is named after the field manager, which is unique in a manager: an index can't be declared twice.
-func (s *source) index() string {
-	return s.engine.options.Prefix + "/owner@" + s.engine.options.FieldManager
+func (s *source) index() string { return s.engine.OwnerLabel() + "@" + s.engine.options.FieldManager }
+
+// called names an object in messages.
+func (s *source) called(obj client.Object) string {
+	return fmt.Sprintf("%s %q", s.gvk.Kind, obj.GetName())
 }
 
 // tracked is what an object is found by: its primary and its node.
@@ -75,7 +78,10 @@ func (s *source) tracked(obj client.Object) []string {
 	if l[s.engine.label(ownerLabel)] == "" {
 		return nil
 	}
-	return []string{l[s.engine.label(ownerLabel)] + "/" + l[s.engine.label(workflowLabel)] + "/" + l[s.engine.label(nodeLabel)]}
+	return []string{tracking{
+		owner:    types.UID(l[s.engine.label(ownerLabel)]),
+		workflow: l[s.engine.label(workflowLabel)], node: l[s.engine.label(nodeLabel)],
+	}.index()}
 }
 
 func (s *source) key(name types.NamespacedName) overlay.Key {

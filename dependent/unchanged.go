@@ -26,7 +26,7 @@ type record struct {
 
 // unchanged reports whether writing the intent would change nothing. The levels, each dearer than the one before: the
 // same intent on the same version; a version that only status has moved; the fields that we own, one by one; fields
-// that differ, but that the server has judged to be the same before.
+// that differ, but that the server has judged to be the same before. It brings rec up to date.
 func (o *object[P, T]) unchanged(in intent, live T, rec *record) (bool, error) {
 	same := rec.intent == in.digest && rec.uid == live.GetUID()
 	if same && rec.version == live.GetResourceVersion() {
@@ -37,45 +37,49 @@ func (o *object[P, T]) unchanged(in intent, live T, rec *record) (bool, error) {
 		rec.version = live.GetResourceVersion()
 		return true, nil
 	}
-	entry := o.entry(live)
-	if entry == nil {
+	look, err := o.inspect(in, live)
+	if err != nil || look.owned == 0 {
+		return false, err
+	}
+	if !look.unchanged && (!same || look.owned != rec.owned) {
 		return false, nil
 	}
-	set, err := owned.Parse(entry)
-	if err != nil {
-		return false, err
+	*rec = record{
+		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: meta, owned: look.owned,
 	}
-	c, err := o.compare(in, live)
-	if err != nil {
-		return false, err
-	}
-	if !c.Unchanged(set) {
-		digest := o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
-		if !same || rec.owned == 0 || rec.owned != digest {
-			return false, nil
-		}
-	}
-	*rec = record{intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: meta, owned: rec.owned}
 	return true, nil
 }
 
-// judged makes the record of what a write answered.
-func (o *object[P, T]) judged(in intent, live T) (record, error) {
-	rec := record{intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: o.metaDigest(live)}
+// inspection is what our managed fields say of an object.
+type inspection struct {
+	unchanged bool
+	owned     uint64 // digest of the owned fields and their values; 0 if nothing is owned
+}
+
+func (o *object[P, T]) inspect(in intent, live T) (inspection, error) {
 	entry := o.entry(live)
 	if entry == nil {
-		return rec, nil
+		return inspection{}, nil
 	}
 	set, err := owned.Parse(entry)
 	if err != nil {
-		return rec, err
+		return inspection{}, err
 	}
 	c, err := o.compare(in, live)
 	if err != nil {
-		return rec, err
+		return inspection{}, err
 	}
-	rec.owned = o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
-	return rec, nil
+	digest := o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
+	return inspection{unchanged: c.Unchanged(set), owned: digest}, nil
+}
+
+// judged makes the record of what a write answered: whatever the fields look like, the server takes them for the same.
+func (o *object[P, T]) judged(in intent, live T) (record, error) {
+	look, err := o.inspect(in, live)
+	return record{
+		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
+		meta: o.metaDigest(live), owned: look.owned,
+	}, err
 }
 
 func (o *object[P, T]) entry(live T) []byte {

@@ -34,7 +34,7 @@ func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
 	if isNil(w.live) {
 		out, err := w.apply(ctx, "")
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			return w.meet(ctx)
+			return out, w.meet(ctx)
 		}
 		return out, w.explain(err)
 	}
@@ -85,19 +85,19 @@ func (w *write[P, T]) operation(obj T) workflow.Operation {
 }
 
 // meet handles an object that exists though the cache doesn't show it: one live read says whose it is.
-func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err error) {
+func (w *write[P, T]) meet(ctx context.Context) error {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(w.object.source.gvk)
-	err = w.engine().target.GetAPIReader().Get(ctx, w.intent.name, meta)
+	err := w.engine().target.GetAPIReader().Get(ctx, w.intent.name, meta)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
+		return fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
 	}
 	if err == nil {
 		if err := w.tracking.claim(w.engine(), w.object.source.gvk.Kind, meta); err != nil {
-			return out, err
+			return err
 		}
 	}
-	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
+	return workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
 }
 
 func (w *write[P, T]) engine() *Engine { return w.object.engine }

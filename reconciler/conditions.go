@@ -21,7 +21,7 @@ const (
 	conditionStalled     = "Stalled"
 )
 
-// limits of what is written
+// Limits of what is written.
 const (
 	maxMessage = 32 * 1024
 	maxCauses  = 8
@@ -70,6 +70,7 @@ func rootCauses(result *workflow.Result) []*workflow.NodeResult {
 		switch n.State {
 		case workflow.Ready, workflow.Disabled, workflow.Inactive, workflow.Deleted, workflow.Collected:
 			continue
+		default:
 		}
 		if len(n.BlockedBy) == 0 {
 			causes = append(causes, n)

@@ -17,8 +17,8 @@ func (c *controller[P]) hasFinalizer(p P) bool {
 	return slices.Contains(p.GetFinalizers(), c.finalizer)
 }
 
-// settleFinalizer sets or removes the finalizer, if it isn't so already, and returns the primary as it is then: nil if it
-// has gone, or has begun to go. It sends the UID: without it a deleted primary would be made anew.
+// settleFinalizer sets or removes the finalizer, if it isn't so already, and returns the primary as it is then: nil if
+// it has gone, or has begun to go. It sends the UID: without it a deleted primary would be made anew.
 func (c *controller[P]) settleFinalizer(ctx context.Context, p P, want bool) (P, error) {
 	var none P
 	if c.hasFinalizer(p) == want {

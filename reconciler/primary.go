@@ -35,7 +35,7 @@ func takeStatus[P client.Object]() (func(P), statusFields, error) {
 		nodes:              has(field.Type, "nodes"),
 	}
 	if !has.conditions {
-		return nil, has, fmt.Errorf("primary %s: its status has no field conditions: add []metav1.Condition `json:\"conditions,omitempty\"`", t)
+		return nil, has, fmt.Errorf("primary %s: its status has no field conditions: add a []metav1.Condition", t)
 	}
 	return func(p P) {
 		p.SetManagedFields(nil)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -36,8 +37,8 @@ func New[P client.Object](w *workflow.Workflow[P], o Options[P]) *Reconciler[P] 
 	return &Reconciler[P]{workflow: w, options: o}
 }
 
-// SetupWithManager binds the workflow to the manager, checks that everything it needs is there, and adds the controller.
-// It returns all that is wrong at once.
+// SetupWithManager binds the workflow to the manager, checks that everything it needs is there, and adds the
+// controller. It returns all that is wrong at once.
 func (r *Reconciler[P]) SetupWithManager(mgr ctrl.Manager) error {
 	c, err := r.bind(mgr)
 	if err != nil {
@@ -78,7 +79,8 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 	}
 	var errs []error
 	if gvk, err := apiutil.GVKForObject(c.fresh(), mgr.GetScheme()); err != nil {
-		errs = append(errs, fmt.Errorf("finding the kind of the primary: %w: add it to the manager's scheme, or set Options.GroupVersionKind", err))
+		errs = append(errs, fmt.Errorf(
+			"finding the kind of the primary: %w: add it to the manager's scheme, or set Options.GroupVersionKind", err))
 	} else {
 		c.options.GroupVersionKind = gvk
 	}
@@ -104,7 +106,7 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 
 // fresh returns an empty primary.
 func (c *controller[P]) fresh() P {
-	p, _ := reflect.New(reflect.TypeFor[P]().Elem()).Interface().(P)
+	p, _ := reflect.TypeAssert[P](reflect.New(reflect.TypeFor[P]().Elem()))
 	if u, ok := any(p).(*unstructured.Unstructured); ok {
 		u.SetGroupVersionKind(c.options.GroupVersionKind)
 	}
@@ -133,12 +135,12 @@ func (c *controller[P]) read(ctx context.Context, name types.NamespacedName) (P,
 	var none P
 	live := c.fresh()
 	err := c.cache.Get(ctx, name, live, client.UnsafeDisableDeepCopy)
-	if client.IgnoreNotFound(err) != nil {
-		return none, fmt.Errorf("reading the primary: %w", err)
-	}
-	if err != nil {
+	if apierrors.IsNotFound(err) {
 		c.forget(name)
 		return none, nil
+	}
+	if err != nil {
+		return none, fmt.Errorf("reading the primary: %w", err)
 	}
 	newest, _ := c.written.Newer(c.key(live), live, "").(P)
 	if newest.GetUID() != live.GetUID() {
@@ -237,6 +239,6 @@ func copyOf[P client.Object](p P) P {
 	}
 	v := reflect.New(reflect.TypeOf(p).Elem())
 	v.Elem().Set(reflect.ValueOf(p).Elem())
-	copied, _ := v.Interface().(P)
+	copied, _ := reflect.TypeAssert[P](v)
 	return copied
 }

@@ -132,7 +132,8 @@ func conditionsIn[P client.Object](p P) ([]metav1.Condition, error) {
 
 // says reports whether a primary has the status already, and nothing else of ours.
 func (c *controller[P]) says(newest P, body map[string]any) (bool, error) {
-	entry := owned.Entry(newest.GetManagedFields(), c.statusManager(), "status", c.options.GroupVersionKind.GroupVersion().String())
+	version := c.options.GroupVersionKind.GroupVersion().String()
+	entry := owned.Entry(newest.GetManagedFields(), c.statusManager(), "status", version)
 	if entry == nil {
 		return false, nil
 	}

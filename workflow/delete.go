@@ -36,8 +36,8 @@ func (x *execution[P]) holding(p, d int32, kind edgeKind) hold {
 	}
 }
 
-// keeps reports whether d, which is neither inactive nor manages nothing, keeps what it uses; if it is wanted, only if it
-// may do without.
+// keeps reports whether d, which is neither inactive nor manages nothing, keeps what it uses; if it is wanted, only if
+// it may do without.
 func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
 	switch x.cells[d].planned {
 	case unwanted:

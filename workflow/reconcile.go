@@ -82,7 +82,7 @@ func (x *execution[P]) satisfied(v int32, a arc) (bool, error) {
 	case optional, loose:
 		return isReady || p.planned == unwanted || p.planned == inactive, nil
 	case gone:
-		return p.planned == inactive || p.planned == unwanted && x.out[a.to].State == Disabled, nil
+		return x.isAway(a.to), nil
 	case applied:
 		return p.applied, nil
 	case toCreate:
@@ -96,6 +96,12 @@ func (x *execution[P]) satisfied(v int32, a arc) (bool, error) {
 	default:
 		return isReady, nil
 	}
+}
+
+// isAway reports whether nothing of v is there, or nothing that concerns this run.
+func (x *execution[P]) isAway(v int32) bool {
+	planned := x.cells[v].planned
+	return planned == inactive || planned == unwanted && x.out[v].State == Disabled
 }
 
 func (x *execution[P]) askPredicate(v int32, a arc) Verdict {

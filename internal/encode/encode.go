@@ -144,11 +144,11 @@ func marshaler(v reflect.Value) (json.Marshaler, bool) {
 	if v.Kind() == reflect.Pointer && v.IsNil() || !v.CanInterface() {
 		return nil, false
 	}
-	if m, ok := v.Interface().(json.Marshaler); ok {
+	if m, ok := reflect.TypeAssert[json.Marshaler](v); ok {
 		return m, true
 	}
 	at := reflect.New(v.Type())
-	if m, ok := at.Interface().(json.Marshaler); ok {
+	if m, ok := reflect.TypeAssert[json.Marshaler](at); ok {
 		at.Elem().Set(v)
 		return m, true
 	}

@@ -3,6 +3,7 @@
 package owned
 
 import (
+	"maps"
 	"reflect"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -43,9 +44,7 @@ func identified(sent map[string]any) map[string]any {
 func without(v any, keys ...string) map[string]any {
 	m, _ := v.(map[string]any)
 	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
+	maps.Copy(out, m)
 	for _, k := range keys {
 		delete(out, k)
 	}

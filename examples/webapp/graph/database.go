@@ -80,9 +80,8 @@ func migrationJob(app *v1.WebApp, secret, host string) *batchv1.Job {
 }
 
 func passwordFrom(secret string) corev1.EnvVar {
-	return corev1.EnvVar{Name: "DATABASE_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: "password",
-	}}}
+	key := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: "password"}
+	return corev1.EnvVar{Name: "DATABASE_PASSWORD", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: key}}
 }
 
 func labelsOf(app *v1.WebApp, component string) map[string]string {

@@ -28,8 +28,8 @@ func New() (*reconciler.Reconciler[*v1.WebApp], error) {
 	return reconciler.New(w, Options()), nil
 }
 
-// Options are those of the controller: what belongs to a WebApp is deleted in order, so that nothing goes while something
-// uses it.
+// Options are those of the controller: what belongs to a WebApp is deleted in order, so that nothing goes while
+// something uses it.
 func Options() reconciler.Options[*v1.WebApp] {
 	return reconciler.Options[*v1.WebApp]{OrderedDeletion: true, Summarize: summarize}
 }

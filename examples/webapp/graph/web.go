@@ -4,16 +4,15 @@ package graph
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	autoscalingac "k8s.io/client-go/applyconfigurations/autoscaling/v2"
 	coreac "k8s.io/client-go/applyconfigurations/core/v1"
 	networkingac "k8s.io/client-go/applyconfigurations/networking/v1"
-
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/espalier-dev/espalier/dependent"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
@@ -56,7 +55,9 @@ func webService(r run) (*coreac.ServiceApplyConfiguration, error) {
 			WithPorts(coreac.ServicePort().WithName("http").WithPort(80).WithTargetPort(intstr.FromString("http")))), nil
 }
 
-func ingressTo(service *dependent.Object[*v1.WebApp, *corev1.Service]) func(run) (*networkingac.IngressApplyConfiguration, error) {
+func ingressTo(
+	service *dependent.Object[*v1.WebApp, *corev1.Service],
+) func(run) (*networkingac.IngressApplyConfiguration, error) {
 	return func(r run) (*networkingac.IngressApplyConfiguration, error) {
 		app := r.Primary()
 		backend := networkingac.IngressBackend().WithService(networkingac.IngressServiceBackend().
