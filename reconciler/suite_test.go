@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/envtest"
@@ -28,6 +29,7 @@ var suite struct {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
+	ctrl.SetLogger(GinkgoLogr)
 	var err error
 	suite.env, err = envtest.Start(ctx, envtest.Options{
 		Controllers: true, CRDPaths: []string{"../examples/webapp/config/crd"},
