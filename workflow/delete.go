@@ -148,7 +148,6 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 		return true
 	}
 	row := &x.out[v]
-	row.Reason, row.Message = "", ""
 	switch verdict := x.askAll(v, x.node(v).remove); verdict.answer {
 	case met:
 	case unmet:

@@ -129,7 +129,7 @@ func ExampleOptional() {
 	// settings with cache "": false
 	// delete cache
 	// site
-	// └─ cache        ○ Disabled
+	// └─ cache        ○ Disabled   NotCached: the site has no cache any more
 	//    └─ settings  ✔ Ready
 }
 

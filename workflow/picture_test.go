@@ -45,7 +45,7 @@ func TestTreeOfAResult(t *testing.T) {
 ├─ config              ✔ Ready
 │  └─ database         ◐ NotReady   Unmet: it isn't met
 │     └─ web ← config  · Blocked    waits for database
-│        └─ ingress    ○ Disabled
+│        └─ ingress    ○ Disabled   Unmet: it isn't met
 └─ report              ✘ Failed     Error: it failed
 `, result.Picture().Tree(workflow.TreeOptions{})); diff != "" {
 		t.Errorf("tree (-want +got):\n%s", diff)

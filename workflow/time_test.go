@@ -69,9 +69,9 @@ func TestTerminalAndTimedErrors(t *testing.T) { // R20 C9
 		workflow.Add(b, "node", failing(&fail, &intent, &calls))
 		runner := newRunner(t, b, workflow.Options{})
 		subject := workflow.Subject[*primary]{ID: "a", Revision: 1}
-		result := runner.Reconcile(t.Context(), subject)
+		runner.Reconcile(t.Context(), subject)
 		time.Sleep(time.Hour)
-		result = runner.Reconcile(t.Context(), subject)
+		result := runner.Reconcile(t.Context(), subject)
 		if calls != 1 || result.RequeueAfter() != 0 || !workflow.IsTerminal(result.Err()) {
 			t.Fatalf("terminal: %d calls, %v, %v", calls, result.RequeueAfter(), result.Err())
 		}
