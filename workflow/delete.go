@@ -5,7 +5,6 @@ package workflow
 import (
 	"context"
 	"runtime/debug"
-	"time"
 )
 
 // hold is how a vertex d keeps its prerequisite p from being deleted.
@@ -166,21 +165,17 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 		x.removed(v, removal)
 		return true
 	}
-	if f := x.resting(v, deletion); f != nil {
-		x.rest(v, f)
+	if x.mustRest(v, deletion) {
 		return true
 	}
-	x.launch(v, func(ctx context.Context) func(time.Duration) {
+	failed := func(err error) { x.failed(v, deletion, err) }
+	x.launch(v, func(ctx context.Context) func() {
 		after, err := execute(ctx, x, v, removal.Do, func(r Removal) Operation { return r.Operation })
-		return func(took time.Duration) {
-			row.Duration = took
-			if err != nil {
-				x.failed(v, deletion, err)
-				return
-			}
-			x.removed(v, after)
+		if err != nil {
+			return func() { failed(err) }
 		}
-	})
+		return func() { x.removed(v, after) }
+	}, failed)
 	return false
 }
 

@@ -5,7 +5,6 @@ package workflow
 import (
 	"context"
 	"runtime/debug"
-	"time"
 )
 
 // execution is one run. Everything in it belongs to the goroutine that called the Runner; other goroutines execute what
@@ -25,8 +24,8 @@ type execution[P any] struct {
 	out   []NodeResult
 
 	reconciling, deleting queue
-	ended                 chan ending
-	running               int
+	landed                chan *flight
+	flying                int
 }
 
 // cell is what a run knows of a vertex beyond its row.
@@ -53,12 +52,6 @@ const (
 	unsure
 )
 
-// ending is what came of a vertex's Do.
-type ending struct {
-	vertex int32
-	finish func()
-}
-
 func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], cleanup bool) *execution[P] {
 	l := r.workflow.layout
 	n := len(l.vertices)
@@ -70,7 +63,7 @@ func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], cleanup bool
 		out:         make([]NodeResult, n),
 		reconciling: newQueue(l.reconciles.rank, l.reconciles.vertex),
 		deleting:    newQueue(l.deletes.rank, l.deletes.vertex),
-		ended:       make(chan ending, r.options.MaxConcurrent),
+		landed:      make(chan *flight, r.options.MaxConcurrent),
 	}
 	for v := range x.views {
 		x.views[v] = Run[P]{x: x, vertex: int32(v)}
@@ -117,25 +110,6 @@ func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 	}()
 	_, presence, err = x.resource(v).observe(&x.views[v])
 	return presence, err
-}
-
-// launch executes do beside other vertices, within the Runner's bound, and hands finish to the run's goroutine.
-func (x *execution[P]) launch(v int32, do func(ctx context.Context) (finish func(took time.Duration))) {
-	x.running++
-	timeout := x.node(v).timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	go func() {
-		x.runner.slots <- struct{}{}
-		ctx, cancel := context.WithTimeout(x.ctx, timeout)
-		began := time.Now()
-		finish := do(ctx)
-		took := time.Since(began)
-		cancel()
-		<-x.runner.slots
-		x.ended <- ending{v, func() { finish(took) }}
-	}()
 }
 
 // execute calls the author's code inside the observer's hooks. A panic is returned as an error.

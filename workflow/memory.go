@@ -4,6 +4,7 @@ package workflow
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -46,20 +47,6 @@ func (m *memories) drop(id string) {
 	delete(m.of, id)
 }
 
-const (
-	firstRetry = time.Second
-	lastRetry  = 5 * time.Minute
-)
-
-// backoff doubles from a second to five minutes, spread over the upper half of each delay.
-func backoff(attempt int, jitter float64) time.Duration {
-	delay := lastRetry
-	if shift := attempt - 1; shift < 9 {
-		delay = min(firstRetry<<shift, lastRetry)
-	}
-	return delay/2 + time.Duration(jitter*float64(delay/2))
-}
-
 // resting returns why v must not be executed now: its last execution failed, and since then neither its delay has
 // passed nor has what it wants changed.
 func (x *execution[P]) resting(v int32, intent uint64) *failure {
@@ -77,6 +64,21 @@ func (x *execution[P]) resting(v int32, intent uint64) *failure {
 	}
 }
 
+// mustRest reports whether v must not be executed now, and fills in its row if so.
+func (x *execution[P]) mustRest(v int32, intent uint64) bool {
+	if x.runner.hung.has(x.subject.ID, v) {
+		row := &x.out[v]
+		row.fail(reasonTimedOut, errors.New("an earlier execution was abandoned and hasn't returned yet"))
+		row.RetryAfter = grace
+		return true
+	}
+	f := x.resting(v, intent)
+	if f != nil {
+		x.rest(v, f)
+	}
+	return f != nil
+}
+
 // failed records a failure of v and fills in its row.
 func (x *execution[P]) failed(v int32, intent uint64, err error) {
 	if x.memory == nil {
@@ -89,9 +91,13 @@ func (x *execution[P]) failed(v int32, intent uint64, err error) {
 		x.memory.failures[v] = f
 	}
 	f.attempts++
+	spacing := x.node(v).backoff
+	if spacing.exhausted(f.attempts) {
+		err = Terminal(fmt.Errorf("%w (failed %d times: it isn't tried again)", err, f.attempts))
+	}
 	f.err, f.until = err, time.Time{}
 	if !IsTerminal(err) {
-		delay := backoff(f.attempts, x.runner.options.Jitter())
+		delay := spacing.delay(f.attempts, x.runner.options.Jitter())
 		if given, ok := errors.AsType[*retryError](err); ok {
 			delay = given.after
 		}

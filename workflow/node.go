@@ -21,6 +21,7 @@ type node[P any] struct {
 
 	ready   []readiness[P]
 	timeout time.Duration
+	backoff Backoff
 
 	distant sync.Map // of *node to whether it is a prerequisite over others; see reads
 }
@@ -145,6 +146,12 @@ func (b *Base[P, V, Self]) DeletedWhen(name string, holds func(r *Run[P]) Verdic
 // Timeout bounds each execution of the node; the default is a minute.
 func (b *Base[P, V, Self]) Timeout(d time.Duration) Self {
 	b.node.timeout = d
+	return b.self
+}
+
+// Backoff spaces the retries after failures of the node.
+func (b *Base[P, V, Self]) Backoff(spacing Backoff) Self {
+	b.node.backoff = spacing
 	return b.self
 }
 

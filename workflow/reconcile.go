@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"time"
 )
 
 // startReconcile checks the edges of a wanted vertex, then its gate, then prepares it.
@@ -40,21 +39,17 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 		x.reconciled(v, Outcome[any]{Value: step.Value, Ready: step.Ready})
 		return true
 	}
-	if f := x.resting(v, step.Intent); f != nil {
-		x.rest(v, f)
+	if x.mustRest(v, step.Intent) {
 		return true
 	}
-	x.launch(v, func(ctx context.Context) func(time.Duration) {
+	failed := func(err error) { x.erred(v, step.Intent, err) }
+	x.launch(v, func(ctx context.Context) func() {
 		o, err := execute(ctx, x, v, step.Do, func(o Outcome[any]) Operation { return o.Operation })
-		return func(took time.Duration) {
-			row.Duration = took
-			if err != nil {
-				x.erred(v, step.Intent, err)
-				return
-			}
-			x.reconciled(v, o)
+		if err != nil {
+			return func() { failed(err) }
 		}
-	})
+		return func() { x.reconciled(v, o) }
+	}, failed)
 	return false
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"iter"
 	"math/rand/v2"
-	"time"
 )
 
 // Options of a [Runner]. The zero value is ready to use.
@@ -58,6 +57,7 @@ type Runner[P any] struct {
 	cleanup   bool   // some node isn't
 	slots     chan struct{}
 	memories  memories
+	hung      hung
 }
 
 // NewRunner binds every kind of w to env, which is opaque here, and returns all errors of that, joined.
@@ -142,5 +142,3 @@ func (r *Runner[P]) Cleanup(ctx context.Context, s Subject[P]) *Result {
 
 // Forget drops what is remembered of a primary, which has gone.
 func (r *Runner[P]) Forget(id string) { r.memories.drop(id) }
-
-const defaultTimeout = time.Minute

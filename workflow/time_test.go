@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -213,4 +215,82 @@ func TestPanicsReachTheObserver(t *testing.T) { // R10 C1
 	if !result.Ready() && result.Complete() {
 		t.Error("a run with a panic is complete")
 	}
+}
+
+func TestAbandoned(t *testing.T) { // R24 A6
+	synctest.Test(t, func(t *testing.T) {
+		release, calls := make(chan struct{}), 0
+		b := workflow.NewBuilder[*primary]("abandoned")
+		hangs := workflow.Add(b, "hangs", thing{do: func(context.Context) (workflow.Outcome[string], error) {
+			calls++
+			<-release // whatever its context says
+			return workflow.Outcome[string]{Ready: workflow.Met()}, nil
+		}}).Timeout(10 * time.Second)
+		workflow.Add(b, "after", thing{}).DependsOn(hangs)
+		other := workflow.Add(b, "other", thing{})
+		runner := newRunner(t, b, workflow.Options{MaxConcurrentNodes: 1})
+		subject := workflow.Subject[*primary]{ID: "a"}
+
+		began := time.Now()
+		result := runner.Reconcile(t.Context(), subject)
+		row := result.Node("hangs")
+		if took := time.Since(began); took != 15*time.Second || row.Reason != "TimedOut" || row.State != workflow.Failed {
+			t.Fatalf("after %v: got %+v", took, row)
+		}
+		if result.Node("after").State != workflow.Blocked || result.Node(other.Name()).State != workflow.Ready {
+			t.Errorf("the run didn't go on: %v", result.Nodes)
+		}
+		time.Sleep(time.Hour)
+		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls != 1 || row.Reason != "TimedOut" {
+			t.Errorf("executed %d times while it hangs: got %+v", calls, row)
+		}
+		release <- struct{}{}
+		synctest.Wait()
+		close(release)
+		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls != 2 || row.State != workflow.Ready {
+			t.Errorf("executed %d times after it returned: got %+v", calls, row)
+		}
+	})
+}
+
+func TestHungNodeDoesNotStopOtherPrimaries(t *testing.T) { // R24
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		b := workflow.NewBuilder[*primary]("hung")
+		workflow.Add(b, "node", thing{prepare: func(r run) (workflow.Step[string], error) {
+			return workflow.Step[string]{Do: func(context.Context) (workflow.Outcome[string], error) {
+				if r.ID() == "hangs" {
+					<-release
+				}
+				return workflow.Outcome[string]{Ready: workflow.Met()}, nil
+			}}, nil
+		}})
+		runner := newRunner(t, b, workflow.Options{MaxConcurrentNodes: 1})
+		runner.Reconcile(t.Context(), workflow.Subject[*primary]{ID: "hangs"})
+		began := time.Now()
+		if result := runner.Reconcile(t.Context(), workflow.Subject[*primary]{ID: "b"}); !result.Ready() || time.Since(began) > 0 {
+			t.Errorf("another primary waited %v: %v", time.Since(began), result.Err())
+		}
+	})
+}
+
+func TestBackoffOfANode(t *testing.T) { // R20 C7
+	synctest.Test(t, func(t *testing.T) {
+		fail, intent, calls := errors.New("refused"), uint64(1), 0
+		b := workflow.NewBuilder[*primary]("backoff")
+		workflow.Add(b, "node", failing(&fail, &intent, &calls)).
+			Backoff(workflow.Backoff{First: time.Minute, Last: 3 * time.Minute, Limit: 3})
+		runner := newRunner(t, b, workflow.Options{Jitter: func() float64 { return 0 }})
+		var delays []time.Duration
+		for range 5 {
+			result := runner.Reconcile(t.Context(), workflow.Subject[*primary]{ID: "a"})
+			delays = append(delays, result.RequeueAfter())
+			time.Sleep(result.RequeueAfter())
+		}
+		want := []time.Duration{30 * time.Second, time.Minute, 0, 0, 0}
+		if diff := cmp.Diff(want, delays); diff != "" || calls != 3 {
+			t.Errorf("%d calls, delays (-want +got):\n%s", calls, diff)
+		}
+	})
 }

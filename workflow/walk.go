@@ -7,17 +7,18 @@ func (x *execution[P]) walk() {
 	left := x.count()
 	x.settlePlanned()
 	for left > 0 {
-		for x.running < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
+		for x.flying < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
 			if v := x.next(); x.start(v) {
 				x.settle(v)
 				left--
 			}
 		}
-		if x.running > 0 {
-			e := <-x.ended
-			x.running--
-			e.finish()
-			x.settle(e.vertex)
+		if x.flying > 0 {
+			f := <-x.landed
+			x.flying--
+			x.out[f.vertex].Duration = f.took
+			f.land()
+			x.settle(f.vertex)
 			left--
 		}
 	}
