@@ -76,7 +76,7 @@ func (x *execution[P]) fly(
 	x.touchdown(f, began, land)
 }
 
-// touchdown frees the slot and hands the flight to the run's goroutine. It never blocks: there is room for every flight.
+// touchdown frees the slot and hands the flight to the run's goroutine. It never blocks: there is room for all flights.
 func (x *execution[P]) touchdown(f *flight, began time.Time, land func()) {
 	<-x.runner.slots
 	f.took, f.land = time.Since(began), land

@@ -219,10 +219,10 @@ func TestPanicsReachTheObserver(t *testing.T) { // R10 C1
 
 func TestAbandoned(t *testing.T) { // R24 A6
 	synctest.Test(t, func(t *testing.T) {
-		release, calls := make(chan struct{}), 0
+		release, calls := make(chan struct{}), atomic.Int32{}
 		b := workflow.NewBuilder[*primary]("abandoned")
 		hangs := workflow.Add(b, "hangs", thing{do: func(context.Context) (workflow.Outcome[string], error) {
-			calls++
+			calls.Add(1)
 			<-release // whatever its context says
 			return workflow.Outcome[string]{Ready: workflow.Met()}, nil
 		}}).Timeout(10 * time.Second)
@@ -241,14 +241,14 @@ func TestAbandoned(t *testing.T) { // R24 A6
 			t.Errorf("the run didn't go on: %v", result.Nodes)
 		}
 		time.Sleep(time.Hour)
-		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls != 1 || row.Reason != "TimedOut" {
-			t.Errorf("executed %d times while it hangs: got %+v", calls, row)
+		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls.Load() != 1 || row.Reason != "TimedOut" {
+			t.Errorf("executed %d times while it hangs: got %+v", calls.Load(), row)
 		}
 		release <- struct{}{}
 		synctest.Wait()
 		close(release)
-		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls != 2 || row.State != workflow.Ready {
-			t.Errorf("executed %d times after it returned: got %+v", calls, row)
+		if row = runner.Reconcile(t.Context(), subject).Node("hangs"); calls.Load() != 2 || row.State != workflow.Ready {
+			t.Errorf("executed %d times after it returned: got %+v", calls.Load(), row)
 		}
 	})
 }
