@@ -30,17 +30,18 @@ type execution[P any] struct {
 
 // cell is what a run knows of a vertex beyond its row.
 type cell struct {
-	value   any
-	causes  *causes // why it waits
-	self    *causes // itself, as a cause
-	waits   int32   // for so many arcs to settle before its turn
-	relays  int32   // so many users beyond it haven't let go yet
-	planned planned
-	exists  existence
-	applied bool // reconciled in this run
-	gone    bool // deleted, and seen to be gone
-	relayed bool // beyond is known
-	beyond  *causes
+	value     any
+	causes    *causes // why it waits
+	self      *causes // itself, as a cause
+	waits     int32   // for so many arcs to settle before its turn
+	relays    int32   // so many users beyond it haven't let go yet
+	planned   planned
+	exists    existence
+	applied   bool // reconciled in this run
+	gone      bool // deleted, and seen to be gone
+	relayed   bool // beyond is known
+	answering bool // its failure is being answered
+	beyond    *causes
 }
 
 type existence uint8

@@ -18,6 +18,7 @@ type memories struct {
 // memory is what is remembered of one primary. Only the run of that primary uses it.
 type memory struct {
 	failures map[int32]*failure
+	episodes map[int32]*episode
 }
 
 // failure is what is remembered of a node whose last execution failed.
@@ -45,6 +46,22 @@ func (m *memories) drop(id string) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	delete(m.of, id)
+}
+
+// remembered returns the memory of the primary, and makes one if there is none.
+func (x *execution[P]) remembered() *memory {
+	if x.memory == nil {
+		x.memory = &memory{failures: map[int32]*failure{}, episodes: map[int32]*episode{}}
+		x.runner.memories.put(x.subject.ID, x.memory)
+	}
+	return x.memory
+}
+
+// endEpisode may be called on nothing.
+func (m *memory) endEpisode(v int32) {
+	if m != nil {
+		delete(m.episodes, v)
+	}
 }
 
 // resting returns why v must not be executed now: its last execution failed, and since then neither its delay has
@@ -81,14 +98,11 @@ func (x *execution[P]) mustRest(v int32, intent uint64) bool {
 
 // failed records a failure of v and fills in its row.
 func (x *execution[P]) failed(v int32, intent uint64, err error) {
-	if x.memory == nil {
-		x.memory = &memory{failures: map[int32]*failure{}}
-		x.runner.memories.put(x.subject.ID, x.memory)
-	}
-	f := x.memory.failures[v]
+	m := x.remembered()
+	f := m.failures[v]
 	if f == nil || f.intent != intent || f.revision != x.subject.Revision {
 		f = &failure{intent: intent, revision: x.subject.Revision}
-		x.memory.failures[v] = f
+		m.failures[v] = f
 	}
 	f.attempts++
 	spacing := x.node(v).backoff

@@ -3,6 +3,7 @@
 package workflow
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ type node[P any] struct {
 	ready   []readiness[P]
 	timeout time.Duration
 	backoff Backoff
+	// deadline is how long the node may take to become ready; 0: any time.
+	deadline  time.Duration
+	onFailure func(ctx context.Context, r *Run[P], err error) error
 
 	distant sync.Map // of *node to whether it is a prerequisite over others; see reads
 }
@@ -152,6 +156,21 @@ func (b *Base[P, V, Self]) Timeout(d time.Duration) Self {
 // Backoff spaces the retries after failures of the node.
 func (b *Base[P, V, Self]) Backoff(spacing Backoff) Self {
 	b.node.backoff = spacing
+	return b.self
+}
+
+// ProgressDeadline fails the node for good if it isn't ready for longer than d, counted from when it was first seen so
+// in this process; it is ready again as soon as it is found so.
+func (b *Base[P, V, Self]) ProgressDeadline(d time.Duration) Self {
+	b.node.deadline = d
+	return b.self
+}
+
+// OnFailure sets what is done when the node fails for good: by a terminal error, an exhausted backoff, broken readiness
+// or its progress deadline. It runs at least once per such failure, and again after a restart of the process, so it must
+// be idempotent; the node stays Failed. Its context has the node's timeout.
+func (b *Base[P, V, Self]) OnFailure(answer func(ctx context.Context, r *Run[P], err error) error) Self {
+	b.node.onFailure = answer
 	return b.self
 }
 

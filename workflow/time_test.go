@@ -294,3 +294,70 @@ func TestBackoffOfANode(t *testing.T) { // R20 C7
 		}
 	})
 }
+
+func TestProgressDeadline(t *testing.T) { // R20 R22 C7
+	synctest.Test(t, func(t *testing.T) {
+		verdict := workflow.Unmet("Starting", "it starts")
+		var answered []string
+		b := workflow.NewBuilder[*primary]("deadline")
+		workflow.Add(b, "node", thing{}).
+			ReadyWhen("up", func(run, string) workflow.Verdict { return verdict }).
+			ProgressDeadline(time.Minute).
+			OnFailure(func(_ context.Context, r run, err error) error {
+				answered = append(answered, r.Node()+": "+err.Error())
+				return nil
+			})
+		runner := newRunner(t, b, workflow.Options{})
+		subject := workflow.Subject[*primary]{ID: "a", Revision: 1}
+		result := runner.Reconcile(t.Context(), subject)
+		if row := result.Node("node"); row.State != workflow.NotReady || result.RequeueAfter() != time.Minute {
+			t.Fatalf("at first: got %+v", row)
+		}
+		time.Sleep(time.Minute)
+		for range 3 {
+			row := runner.Reconcile(t.Context(), subject).Node("node")
+			if row.State != workflow.Failed || row.Reason != "ProgressDeadlineExceeded" || !workflow.IsTerminal(row.Err) {
+				t.Fatalf("too late: got %+v", row)
+			}
+		}
+		if diff := cmp.Diff([]string{"node: it hasn't become ready within 1m0s: it starts"}, answered); diff != "" {
+			t.Fatalf("answered (-want +got):\n%s", diff)
+		}
+		verdict = workflow.Met()
+		if row := runner.Reconcile(t.Context(), subject).Node("node"); row.State != workflow.Ready {
+			t.Fatalf("at last: got %+v", row)
+		}
+		verdict = workflow.Broken("Lost", "it is lost")
+		if row := runner.Reconcile(t.Context(), subject).Node("node"); row.Reason != "Lost" || len(answered) != 2 {
+			t.Fatalf("another failure is answered anew: got %+v, %v", row, answered)
+		}
+	})
+}
+
+func TestOnFailureThatFails(t *testing.T) { // R22
+	synctest.Test(t, func(t *testing.T) {
+		first, second, answers := errors.New("refused"), errors.New("can't restore"), 0
+		fail, intent, calls := workflow.Terminal(first), uint64(1), 0
+		b := workflow.NewBuilder[*primary]("answer")
+		node := workflow.Add(b, "node", failing(&fail, &intent, &calls)).
+			OnFailure(func(context.Context, run, error) error {
+				answers++
+				return second
+			})
+		workflow.Add(b, "after", thing{}).DependsOn(node)
+		runner := newRunner(t, b, workflow.Options{})
+		for range 2 {
+			result := runner.Reconcile(t.Context(), workflow.Subject[*primary]{ID: "a"})
+			row := result.Node("node")
+			if !errors.Is(row.Err, first) || !errors.Is(row.Err, second) || result.RequeueAfter() == 0 {
+				t.Fatalf("got %+v", row)
+			}
+			if result.Node("after").State != workflow.Blocked {
+				t.Errorf("after: got %s", result.Node("after").State)
+			}
+		}
+		if answers != 2 || calls != 1 {
+			t.Errorf("%d answers, %d executions: an answer that failed is tried again, the node isn't", answers, calls)
+		}
+	})
+}

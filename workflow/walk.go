@@ -8,7 +8,7 @@ func (x *execution[P]) walk() {
 	x.settlePlanned()
 	for left > 0 {
 		for x.flying < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
-			if v := x.next(); x.start(v) {
+			if v := x.next(); x.start(v) && x.conclude(v) {
 				x.settle(v)
 				left--
 			}
@@ -18,8 +18,10 @@ func (x *execution[P]) walk() {
 			x.flying--
 			x.out[f.vertex].Duration = f.took
 			f.land()
-			x.settle(f.vertex)
-			left--
+			if x.cells[f.vertex].answering || x.conclude(f.vertex) {
+				x.settle(f.vertex)
+				left--
+			}
 		}
 	}
 }
