@@ -22,6 +22,7 @@ workflow      | workflow/fault_internal.go           | $ours/internal/planted
 -             | workflow/fine_graph.go               | $gonum/graph
 -             | workflow/fine_topo.go                | $gonum/graph/topo
 -             | workflow/fine_dot.go                 | $gonum/graph/encoding/dot
+-             | workflow/fine_encoding.go            | $gonum/graph/encoding
 -             | workflow/fine_standard.go            | container/heap
 -             | workflow/fine_rapid_test.go          | pgregory.net/rapid
 dependent     | dependent/fault_reconciler.go        | $ours/reconciler

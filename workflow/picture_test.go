@@ -78,6 +78,51 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
+func TestDOT(t *testing.T) {
+	result := pictured(t).Reconcile(t.Context(), workflow.Subject[*primary]{})
+	if diff := cmp.Diff(`strict digraph "scenario" {
+  graph [
+    rankdir=LR
+  ];
+  node [
+    shape=box
+    style=filled
+    fillcolor=white
+  ];
+
+  // Node definitions.
+  "config" [
+    label="config\nReady"
+    fillcolor="#c8e6c9"
+  ];
+  "database" [
+    label="database\nNotReady\nUnmet: it isn't met"
+    fillcolor="#fff3c4"
+  ];
+  "web" [
+    label="web\nBlocked\nwaits for database"
+    fillcolor="#eceff1"
+  ];
+  "ingress" [
+    label="ingress\nDisabled\nUnmet: it isn't met"
+    fillcolor="#ffffff"
+  ];
+  "report" [
+    label="report\nFailed\nError: it failed"
+    fillcolor="#ffcdd2"
+  ];
+
+  // Edge definitions.
+  "config" -> "database";
+  "config" -> "web";
+  "database" -> "web" [label="to create"];
+  "web" -> "ingress" [label="optional"];
+}
+`, result.Picture().DOT()); diff != "" {
+		t.Errorf("DOT (-want +got):\n%s", diff)
+	}
+}
+
 func line(text string, n int) string {
 	for range n {
 		for i := range text {
