@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// readiness is the rule of each kind. A status that is older than the spec says nothing. Messages have no counts in
-// them that move while one waits: each would be a status write.
+// readiness is the rule of each kind. A status that is older than the spec says nothing. A message doesn't move while
+// one waits: it says what is wanted, not how far it is, since each change of it would be a status write.
 func readiness(obj client.Object) workflow.Verdict {
 	switch obj := obj.(type) {
 	case *appsv1.Deployment:
@@ -32,51 +32,38 @@ func readiness(obj client.Object) workflow.Verdict {
 }
 
 func deploymentReady(d *appsv1.Deployment) workflow.Verdict {
-	if d.Status.ObservedGeneration < d.Generation {
-		return stale(d.Generation)
-	}
-	for _, c := range d.Status.Conditions {
-		if c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded" {
+	want, s := count(d.Spec.Replicas), &d.Status
+	current := s.ObservedGeneration >= d.Generation
+	for _, c := range s.Conditions {
+		if current && c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded" {
 			return workflow.Broken("ProgressDeadlineExceeded", "no progress within its deadline")
 		}
 	}
-	want, s := count(d.Spec.Replicas), &d.Status
-	switch {
-	case s.UpdatedReplicas < want:
-		return workflow.Unmet("Progressing", "fewer than %d replicas are up to date", want)
-	case s.Replicas > s.UpdatedReplicas:
-		return workflow.Unmet("Progressing", "old replicas remain")
-	case s.AvailableReplicas < want:
-		return workflow.Unmet("Progressing", "fewer than %d replicas are available", want)
-	}
-	return workflow.Met()
+	updated := s.UpdatedReplicas >= want && s.Replicas <= s.UpdatedReplicas
+	return progressing(current && updated && s.AvailableReplicas >= want, want)
 }
 
 func statefulSetReady(set *appsv1.StatefulSet) workflow.Verdict {
-	if set.Status.ObservedGeneration < set.Generation {
-		return stale(set.Generation)
-	}
 	want, s := count(set.Spec.Replicas), &set.Status
-	if s.ReadyReplicas < want {
-		return workflow.Unmet("Progressing", "fewer than %d replicas are ready", want)
-	}
-	if s.Replicas > want {
-		return workflow.Unmet("Progressing", "more than %d replicas remain", want)
-	}
+	current := s.ObservedGeneration >= set.Generation
+	return progressing(current && s.ReadyReplicas >= want && s.Replicas <= want && statefulSetUpdated(set, want), want)
+}
+
+// statefulSetUpdated reports whether all pods that the set itself updates are up to date.
+func statefulSetUpdated(set *appsv1.StatefulSet, want int32) bool {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
-		return workflow.Met() // its user updates the pods
+		return true
 	}
 	kept := int32(0)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
 		kept = *rolling.Partition
 	}
-	if updated := max(want-kept, 0); s.UpdatedReplicas < updated {
-		return workflow.Unmet("Progressing", "fewer than %d replicas are up to date", updated)
-	}
-	if kept == 0 && s.CurrentRevision != s.UpdateRevision {
-		return workflow.Unmet("Progressing", "an older revision remains")
-	}
-	return workflow.Met()
+	s := &set.Status
+	return s.UpdatedReplicas >= want-kept && (kept > 0 || s.CurrentRevision == s.UpdateRevision)
+}
+
+func progressing(ready bool, want int32) workflow.Verdict {
+	return workflow.If(ready, "Progressing", "%d replicas wanted, up to date and ready: not all are so yet", want)
 }
 
 func jobReady(j *batchv1.Job) workflow.Verdict {
@@ -145,7 +132,7 @@ func passive(obj client.Object) bool {
 }
 
 func stale(generation int64) workflow.Verdict {
-	return workflow.Unmet("Progressing", "generation %d isn't observed yet", generation)
+	return workflow.Unmet("Progressing", "its controller hasn't seen generation %d yet", generation)
 }
 
 // count is the number of replicas that a spec asks for: 1 if it leaves that to the server.
