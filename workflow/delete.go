@@ -153,22 +153,30 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 		row.judged(Deleting, verdict)
 		return true
 	default:
-		row.fail("DeleteConditionUnknown", verdict.Err())
+		x.unanswered(v, "DeleteConditionUnknown", verdict)
+		return true
+	}
+	if x.isHung(v) { // what an abandoned execution is still writing can't be seen to be gone
 		return true
 	}
 	removal, err := x.remove(v)
-	if err != nil {
-		x.refused(v, err)
+	switch {
+	case err != nil && x.notYet(v, Deleting, err):
 		return true
-	}
-	if removal.Do == nil {
+	case err != nil:
+		x.refused(v, deletion, err)
+		return true
+	case removal.Do == nil:
 		x.removed(v, removal)
 		return true
-	}
-	if x.mustRest(v, deletion) {
+	case x.mustRest(v, deletion):
 		return true
 	}
-	failed := func(err error) { x.failed(v, deletion, err) }
+	failed := func(err error) {
+		if !x.notYet(v, Deleting, err) {
+			x.failed(v, deletion, err)
+		}
+	}
 	x.launch(v, func(ctx context.Context) func() {
 		after, err := execute(ctx, x, v, removal.Do, func(r Removal) Operation { return r.Operation })
 		if err != nil {
@@ -179,29 +187,32 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 	return false
 }
 
-// deletion is the intent under which a failed deletion is remembered.
-const deletion = ^uint64(0)
-
 func (x *execution[P]) remove(v int32) (removal Removal, err error) {
+	view := &x.views[v]
+	view.unseen = nil
 	defer func() {
 		if p := recover(); p != nil {
 			err = x.panicked(v, p, debug.Stack())
 		}
+		if err == nil {
+			err = view.unseen
+		}
 	}()
-	return x.resource(v).remove(&x.views[v])
+	return x.resource(v).remove(view)
 }
 
 // removed asks the postcondition once the resource has said that the dependent is gone.
 func (x *execution[P]) removed(v int32, r Removal) {
 	row := &x.out[v]
 	row.Operation = r.Operation
-	x.succeeded(v)
 	if !r.Gone {
+		x.succeeded(v)
 		row.State, row.Reason, row.Message = Deleting, r.Reason, r.Message
 		return
 	}
 	switch verdict := x.askAll(v, x.node(v).removed); verdict.answer {
 	case met:
+		x.succeeded(v)
 		x.cells[v].gone = true
 		row.State = Disabled
 		if x.cleanup {
@@ -210,6 +221,6 @@ func (x *execution[P]) removed(v int32, r Removal) {
 	case unmet:
 		row.judged(Deleting, verdict)
 	default:
-		row.fail("DeletedConditionUnknown", verdict.Err())
+		x.unanswered(v, "DeletedConditionUnknown", verdict)
 	}
 }

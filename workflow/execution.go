@@ -117,14 +117,16 @@ func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 func execute[P, O any](
 	ctx context.Context, x *execution[P], v int32, do func(context.Context) (O, error), operation func(O) Operation,
 ) (out O, err error) {
+	recovered := func() {
+		if p := recover(); p != nil {
+			err = x.panicked(v, p, debug.Stack())
+		}
+	}
+	defer recovered() // of the observer
 	if observer := x.runner.options.Observer; observer != nil {
 		ctx = observer.NodeStarted(ctx, x.subject.ID, x.out[v].Name)
 		defer func() { observer.NodeEnded(ctx, x.subject.ID, x.out[v].Name, operation(out), err) }()
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
-		}
-	}()
+	defer recovered()
 	return do(ctx)
 }

@@ -38,7 +38,7 @@ func (x *execution[P]) launch(v int32, do func(ctx context.Context) (land func()
 		select {
 		case x.runner.slots <- struct{}{}:
 		case <-x.ctx.Done():
-			f.land = func() { failed(context.Cause(x.ctx)) }
+			f.land = func() { x.cancelled(v) }
 			x.landed <- f
 			return
 		}
@@ -61,7 +61,7 @@ func (x *execution[P]) fly(
 		}
 		f.ended = true
 		x.runner.hung.add(x.subject.ID, f.vertex)
-		x.touchdown(f, began, func() { failed(errHung(timeout)) })
+		x.touchdown(f, began, func() { failed(errHung(context.Cause(ctx))) })
 	}
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, abandon) })
 	land := do(ctx)
@@ -83,9 +83,9 @@ func (x *execution[P]) touchdown(f *flight, began time.Time, land func()) {
 	x.landed <- f
 }
 
-func errHung(timeout time.Duration) error {
+func errHung(cause error) error {
 	return Because(reasonTimedOut, fmt.Errorf(
-		"it hasn't returned %v after its timeout of %v: it isn't executed again before it has", grace, timeout))
+		"it hasn't returned within %v of the end of its context (%w): it isn't executed again before it has", grace, cause))
 }
 
 const reasonTimedOut = "TimedOut"

@@ -81,12 +81,16 @@ func (x *execution[P]) resting(v int32, intent uint64) *failure {
 	}
 }
 
+// The intents under which failures are remembered that aren't of a Do.
+const (
+	preparation = 0
+	question    = ^uint64(0) - 1
+	deletion    = ^uint64(0)
+)
+
 // mustRest reports whether v must not be executed now, and fills in its row if so.
 func (x *execution[P]) mustRest(v int32, intent uint64) bool {
-	if x.runner.hung.has(x.subject.ID, v) {
-		row := &x.out[v]
-		row.fail(reasonTimedOut, errors.New("an earlier execution was abandoned and hasn't returned yet"))
-		row.RetryAfter = grace
+	if x.isHung(v) {
 		return true
 	}
 	f := x.resting(v, intent)
@@ -94,6 +98,41 @@ func (x *execution[P]) mustRest(v int32, intent uint64) bool {
 		x.rest(v, f)
 	}
 	return f != nil
+}
+
+// isHung reports whether an abandoned execution of v hasn't returned yet, and fills in its row if so.
+func (x *execution[P]) isHung(v int32) bool {
+	if !x.runner.hung.has(x.subject.ID, v) {
+		return false
+	}
+	row := &x.out[v]
+	row.fail(reasonTimedOut, errors.New("an earlier execution was abandoned and hasn't returned yet"))
+	row.RetryAfter = grace
+	return true
+}
+
+// unanswered fails v since a question couldn't be answered. It is asked again in every run, and at the latest after its
+// delay.
+func (x *execution[P]) unanswered(v int32, reason string, verdict Verdict) {
+	x.refused(v, question, Because(reason, verdict.Err()))
+	x.out[v].Recheck = soonest(x.out[v].Recheck, verdict.recheck)
+}
+
+// refused records a failure that costs nothing to find out, and so is found out in every run: unless it is of another
+// nature than the one before, it neither counts as another attempt nor puts off the next.
+func (x *execution[P]) refused(v int32, intent uint64, err error) {
+	if x.notYet(v, Waiting, err) {
+		return
+	}
+	f := x.resting(v, intent)
+	switch {
+	case f == nil, IsTerminal(err) != IsTerminal(f.err) && !x.node(v).backoff.exhausted(f.attempts):
+		x.failed(v, intent, err)
+		return
+	case !x.node(v).backoff.exhausted(f.attempts):
+		f.err = err
+	}
+	x.rest(v, f)
 }
 
 // failed records a failure of v and fills in its row.

@@ -4,6 +4,7 @@ package workflow
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ type node[P any] struct {
 	deadline  time.Duration
 	onFailure func(ctx context.Context, r *Run[P], err error) error
 
-	distant sync.Map // of *node to whether it is a prerequisite over others; see reads
+	distant sync.Map // of distantRead to whether it is allowed; see reads
 }
 
 // condition is a question about the primary and the world, asked at most once per run by each node that declares it.
@@ -84,9 +85,9 @@ func (b *Base[P, V, Self]) Name() string { return b.node.name }
 // Get returns what the node yields in this run. It is for nodes that have it as a required prerequisite, directly or
 // over others; a node that reads anything else with it fails, with both names in the error.
 func (b *Base[P, V, Self]) Get(r *Run[P]) V {
-	value, ok := r.value(b.node)
+	value, ok := r.value(b.node, get)
 	if !ok {
-		panic(r.unreadable(b.node))
+		panic(misuse(fmt.Sprintf("node %q isn't there in this run: read it with Lookup", b.node.name)))
 	}
 	v, _ := value.(V)
 	return v
@@ -95,7 +96,7 @@ func (b *Base[P, V, Self]) Get(r *Run[P]) V {
 // Lookup returns what the node yields in this run and whether it is there, for prerequisites that may be missing. In a
 // condition that is asked before anything is touched it returns what is observed in the world.
 func (b *Base[P, V, Self]) Lookup(r *Run[P]) (V, bool) {
-	value, ok := r.value(b.node)
+	value, ok := r.value(b.node, lookup)
 	v, _ := value.(V)
 	return v, ok
 }

@@ -39,7 +39,7 @@ func (x *execution[P]) classify(v int32) planned {
 		row.judged(Inactive, verdict)
 		return inactive
 	default:
-		row.fail("ActivationUnknown", verdict.Err())
+		x.unanswered(v, "ActivationUnknown", verdict)
 		return undecided
 	}
 	without := wanted
@@ -68,7 +68,7 @@ func (x *execution[P]) classify(v int32) planned {
 		row.judged("", verdict)
 		return unwanted
 	default:
-		row.fail("PreconditionUnknown", verdict.Err())
+		x.unanswered(v, "PreconditionUnknown", verdict)
 		return undecided
 	}
 }
@@ -83,7 +83,7 @@ func (x *execution[P]) planCleanup() {
 			row.judged(Inactive, verdict)
 			c.planned = inactive
 		case !verdict.Holds():
-			row.fail("ActivationUnknown", verdict.Err())
+			x.unanswered(v, "ActivationUnknown", verdict)
 			c.planned = undecided
 		case x.runner.collected[n.index]:
 			row.State = Collected

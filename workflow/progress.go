@@ -21,10 +21,10 @@ type episode struct {
 // for good; then it isn't settled before that answer has landed.
 func (x *execution[P]) conclude(v int32) (settled bool) {
 	n, row := x.node(v), &x.out[v]
-	if n.deadline == 0 && n.onFailure == nil || x.cells[v].planned != wanted {
+	if n.deadline == 0 && n.onFailure == nil || row.Reason == reasonCancelled {
 		return true
 	}
-	if row.State == Ready || row.State == Blocked {
+	if x.cells[v].planned != wanted || row.State == Ready || row.State == Blocked {
 		x.memory.endEpisode(v)
 		return true
 	}

@@ -14,7 +14,7 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 	row := &x.out[v]
 	switch {
 	case unknown != nil:
-		row.fail("EdgeUnknown", unknown)
+		x.unanswered(v, "EdgeUnknown", Unknown(unknown))
 		return true
 	case why != nil:
 		x.blame(v, Blocked, why)
@@ -27,12 +27,12 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 		row.judged(Waiting, verdict)
 		return true
 	default:
-		row.fail("GateUnknown", verdict.Err())
+		x.unanswered(v, "GateUnknown", verdict)
 		return true
 	}
 	step, err := x.prepare(v)
 	if err != nil {
-		x.refused(v, err)
+		x.refused(v, preparation, err)
 		return true
 	}
 	if step.Do == nil {
@@ -102,43 +102,47 @@ func (x *execution[P]) isAway(v int32) bool {
 func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
 	e := x.node(v).edges[a.edge]
 	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict { return e.holds(x.cells[a.to].value) })
-	x.out[v].Recheck = soonest(x.out[v].Recheck, verdict.recheck)
+	if verdict.answer == unmet {
+		x.out[v].judged("", verdict) // the prerequisite is ready: only this says what is amiss
+	}
 	return verdict
 }
 
+// prepare calls the resource. What it couldn't observe of its own isn't absent: it is an error, whatever came of it.
 func (x *execution[P]) prepare(v int32) (step Step[any], err error) {
+	view := &x.views[v]
+	view.unseen = nil
 	defer func() {
 		if p := recover(); p != nil {
 			err = x.panicked(v, p, debug.Stack())
 		}
+		if err == nil {
+			err = view.unseen
+		}
 	}()
-	return x.resource(v).prepare(&x.views[v])
+	return x.resource(v).prepare(view)
 }
 
-// refused handles an error of Prepare. It costs no request, so it isn't kept from being tried; its delay is.
-func (x *execution[P]) refused(v int32, err error) {
-	if f := x.resting(v, 0); f != nil {
-		if _, notYet := errors.AsType[*notYetError](err); !notYet {
-			f.err = err
-			x.rest(v, f)
-			return
-		}
-	}
-	x.erred(v, 0, err)
-}
-
-// erred tells "not yet" from failures.
+// erred tells "not yet" from failures of a Do.
 func (x *execution[P]) erred(v int32, intent uint64, err error) {
-	if wait, ok := errors.AsType[*notYetError](err); ok {
-		x.succeeded(v)
-		row := &x.out[v]
-		row.State, row.Reason, row.Message = Waiting, wait.reason, wait.message
-		if after, ok := errors.AsType[*retryError](err); ok {
-			row.Recheck = soonest(row.Recheck, after.after)
-		}
-		return
+	if !x.notYet(v, Waiting, err) {
+		x.failed(v, intent, err)
 	}
-	x.failed(v, intent, err)
+}
+
+// notYet fills in the row of a node that can't act for now, and reports whether err says so.
+func (x *execution[P]) notYet(v int32, state State, err error) bool {
+	wait, ok := errors.AsType[*notYetError](err)
+	if !ok {
+		return false
+	}
+	x.succeeded(v)
+	row := &x.out[v]
+	row.State, row.Reason, row.Message = state, wait.reason, wait.message
+	if after, ok := errors.AsType[*retryError](err); ok {
+		row.Recheck = soonest(row.Recheck, after.after)
+	}
+	return true
 }
 
 // reconciled judges the readiness of what came back.
@@ -146,7 +150,6 @@ func (x *execution[P]) reconciled(v int32, o Outcome[any]) {
 	c, row := &x.cells[v], &x.out[v]
 	c.value, c.applied = o.Value, true
 	row.Operation = o.Operation
-	x.succeeded(v)
 	verdict := o.Ready
 	if rules := x.node(v).ready; len(rules) > 0 {
 		verdict = Met()
@@ -154,15 +157,18 @@ func (x *execution[P]) reconciled(v int32, o Outcome[any]) {
 			verdict = All(verdict, x.askReadiness(v, &rules[i], o.Value))
 		}
 	}
+	if verdict.answer == unknown {
+		x.unanswered(v, "ReadinessUnknown", verdict)
+		return
+	}
+	x.succeeded(v)
 	switch verdict.answer {
-	case met:
-		row.State = Ready
 	case unmet:
 		row.judged(NotReady, verdict)
 	case broken:
 		row.fail(verdict.reason, Terminal(errors.New(verdict.message)))
 	default:
-		row.fail("ReadinessUnknown", verdict.Err())
+		row.State, row.Reason, row.Message = Ready, "", ""
 	}
 }
 

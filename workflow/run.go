@@ -63,18 +63,39 @@ func Own[V, P any](r *Run[P]) (V, bool) {
 	return v, ok && fits
 }
 
-// value returns what n yields, if r's node may read it.
-func (r *Run[P]) value(n *node[P]) (any, bool) {
-	if r.vertex != nobody && !r.x.node(r.vertex).reads(n) {
+// value returns what n yields, if r's node may read it that way.
+func (r *Run[P]) value(n *node[P], how read) (any, bool) {
+	if r.vertex != nobody {
 		own := r.x.node(r.vertex)
-		panic(misuse(fmt.Sprintf(
-			"node %q reads node %q, which isn't a prerequisite of it: add it to DependsOn", own.name, n.name)))
+		switch {
+		case !own.reads(n, how):
+			panic(misuse(fmt.Sprintf(
+				"node %q reads node %q with %s, but it isn't a %s of it: see DependsOn", own.name, n.name, how, how.of())))
+		case how == get && !r.executing:
+			panic(misuse(fmt.Sprintf(
+				"node %q reads node %q with Get before it may have been reconciled: use Lookup", own.name, n.name)))
+		}
 	}
 	if !r.executing {
 		return r.observe(n.index)
 	}
 	c := &r.x.cells[n.index]
 	return c.value, c.applied
+}
+
+// read is a way to read another node.
+type read string
+
+const (
+	get    read = "Get"
+	lookup read = "Lookup"
+)
+
+func (how read) of() string {
+	if how == get {
+		return "required prerequisite"
+	}
+	return "prerequisite"
 }
 
 func (r *Run[P]) observe(vertex int32) (any, bool) {
@@ -89,40 +110,37 @@ func (r *Run[P]) observe(vertex int32) (any, bool) {
 	return value, err == nil && presence == Present
 }
 
-func (r *Run[P]) unreadable(n *node[P]) misuse {
-	own := r.Node()
-	if !r.executing {
-		return misuse(fmt.Sprintf(
-			"node %q reads node %q with Get before it may have been reconciled: use Lookup", own, n.name))
-	}
-	return misuse(fmt.Sprintf(
-		"node %q reads node %q with Get, which isn't there in this run: use Lookup for what may be missing", own, n.name))
-}
-
-// reads reports whether other is a prerequisite of n, directly or over others. Direct ones are found at once; the rest
-// is searched when first read, and remembered.
-func (n *node[P]) reads(other *node[P]) bool {
+// reads reports whether n may read another node: what it requires, directly or over others that are required; and with
+// Lookup also what the last of these edges leads to, whatever its kind. Direct edges are found at once; the rest is
+// searched when first read, and remembered.
+func (n *node[P]) reads(other *node[P], how read) bool {
 	for _, e := range n.edges {
-		if e.to == other {
+		if e.to == other && (how == lookup || e.kind.required()) {
 			return true
 		}
 	}
-	if known, ok := n.distant.Load(other); ok {
+	key := distantRead[P]{other, how}
+	if known, ok := n.distant.Load(key); ok {
 		return known.(bool)
 	}
-	found := n.reaches(other, map[*node[P]]bool{})
-	n.distant.Store(other, found)
+	found := n.reaches(other, how, map[*node[P]]bool{})
+	n.distant.Store(key, found)
 	return found
 }
 
-func (n *node[P]) reaches(other *node[P], seen map[*node[P]]bool) bool {
+type distantRead[P any] struct {
+	node *node[P]
+	how  read
+}
+
+func (n *node[P]) reaches(other *node[P], how read, seen map[*node[P]]bool) bool {
 	for _, e := range n.edges {
-		if e.to == other {
+		if e.to == other && (how == lookup || e.kind.required()) {
 			return true
 		}
-		if !seen[e.to] {
+		if e.kind.required() && !seen[e.to] {
 			seen[e.to] = true
-			if e.to.reaches(other, seen) {
+			if e.to.reaches(other, how, seen) {
 				return true
 			}
 		}

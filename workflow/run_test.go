@@ -96,8 +96,8 @@ func TestReadsThatTheGraphDoesNotAllow(t *testing.T) {
 		})
 	result := reconcile(t, b)
 	for node, want := range map[string]string{
-		"reader":  `node "reader" reads node "other", which isn't a prerequisite`,
-		"doer":    `node "doer" reads node "after", which isn't a prerequisite`,
+		"reader":  `node "reader" reads node "other" with Get, but it isn't a required prerequisite`,
+		"doer":    `node "doer" reads node "after" with Lookup, but it isn't a prerequisite`,
 		"planner": `node "planner" reads node "other" with Get before it may have been reconciled`,
 	} {
 		row := result.Node(node)

@@ -62,8 +62,8 @@ type Runner[P any] struct {
 
 // NewRunner binds every kind of w to env, which is opaque here, and returns all errors of that, joined.
 func NewRunner[P any](w *Workflow[P], env any, o Options) (*Runner[P], error) {
-	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, 16)
-	o.MaxConcurrentNodes = cmp.Or(o.MaxConcurrentNodes, 64)
+	o.MaxConcurrent = cmp.Or(max(o.MaxConcurrent, 0), 16)
+	o.MaxConcurrentNodes = cmp.Or(max(o.MaxConcurrentNodes, 0), 64)
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}

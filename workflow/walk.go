@@ -106,14 +106,22 @@ func (x *execution[P]) next() int32 {
 	return x.reconciling.pop()
 }
 
+// cancelled fills in the row of a vertex that isn't started any more, since the run has been cancelled.
+func (x *execution[P]) cancelled(v int32) {
+	row := &x.out[v]
+	row.State, row.Reason, row.Message = Blocked, reasonCancelled, "the run was cancelled"
+	if x.cells[v].planned == unwanted {
+		row.State = Deleting
+	}
+}
+
+const reasonCancelled = "Cancelled"
+
 // start gives v its turn and reports whether it has settled; otherwise its Do is running.
 func (x *execution[P]) start(v int32) bool {
 	remove := x.cells[v].planned == unwanted
 	if x.ctx.Err() != nil {
-		x.out[v].State, x.out[v].Reason = Blocked, "Cancelled"
-		if remove {
-			x.out[v].State = Deleting
-		}
+		x.cancelled(v)
 		return true
 	}
 	if remove {
