@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -94,6 +97,15 @@ func (e *Engine) remember(owner types.UID, k overlay.Key, r record) {
 		e.records[owner] = map[overlay.Key]record{}
 	}
 	e.records[owner][k] = r
+}
+
+// all returns the sources of all kinds, in a stable order.
+func (e *Engine) all() []*source {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	sources := slices.Collect(maps.Values(e.sources))
+	slices.SortFunc(sources, func(a, b *source) int { return strings.Compare(a.gvk.String(), b.gvk.String()) })
+	return sources
 }
 
 // environment returns the Engine that a kind is bound to.

@@ -41,7 +41,7 @@ type Generated interface {
 func Generate[T Generated, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, keys map[string]Generator,
 ) *Object[P, PT] {
-	named := func(primary P) string { return Name(primary, name) }
+	named := func(r *workflow.Run[P]) string { return Name(r.Primary(), r.Node()) }
 	desired := func(r *workflow.Run[P], own PT) (draft, error) {
 		kept := map[string]string{}
 		if own != nil {
@@ -59,7 +59,7 @@ func Generate[T Generated, PT ObjectOf[T], P client.Object](
 			}
 			values[key] = value
 		}
-		return typedDraft(filled[T, PT](named(r.Primary()), values))
+		return typedDraft(filled[T, PT](named(r), values))
 	}
 	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), named: named, desired: desired})
 }

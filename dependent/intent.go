@@ -51,9 +51,12 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	var h maphash.Hash
 	h.SetSeed(e.seed)
 	_, _ = h.Write(d.plain)
-	for _, part := range []string{d.name.Namespace, d.name.Name, t.index(), fmt.Sprint(reference != nil)} {
+	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index()} {
 		_ = h.WriteByte(0)
 		_, _ = h.WriteString(part)
+	}
+	if reference != nil {
+		_ = h.WriteByte(1)
 	}
 	return intent{name: d.name, digest: max(h.Sum64(), 1), fields: func() (map[string]any, error) {
 		fields, err := d.fields()

@@ -5,7 +5,6 @@ package dependent
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"regexp"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,7 +22,7 @@ func Name(primary client.Object, parts ...string) string { return NameUpTo(maxNa
 func NameUpTo(limit int, primary client.Object, parts ...string) string {
 	all := append([]string{primary.GetName()}, parts...)
 	whole := strings.Join(all, "-")
-	name := strings.Trim(regexp.MustCompile("[^a-z0-9-]+").ReplaceAllString(strings.ToLower(whole), "-"), "-")
+	name := strings.Trim(strings.Map(legal, whole), "-")
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "x" + name
 	}
@@ -34,4 +33,16 @@ func NameUpTo(limit int, primary client.Object, parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(all, "\x00")))
 	hash := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:5]))
 	return strings.TrimRight(name[:min(len(name), limit-1-len(hash))], "-") + "-" + hash
+}
+
+// legal maps a character to one that a DNS label may have.
+func legal(c rune) rune {
+	switch {
+	case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-':
+		return c
+	case c >= 'A' && c <= 'Z':
+		return c - 'A' + 'a'
+	default:
+		return '-'
+	}
 }

@@ -102,7 +102,7 @@ func declare[P, T client.Object](b *workflow.Builder[P], name string, kind *obje
 type objectKind[P, T client.Object] struct {
 	example T // an empty object
 	// named gives the object's name before its desired state is asked for, if that depends on what is there.
-	named func(primary P) string
+	named func(r *workflow.Run[P]) string
 	// desired asks the author's function. Own is what is there under that name, or nil.
 	desired func(r *workflow.Run[P], own T) (draft, error)
 	policy  *policy

@@ -11,8 +11,7 @@ type policy struct {
 	propagation  metav1.DeletionPropagation
 }
 
-// Policies are the refinements of nodes that write objects. A handle embeds it beside workflow.Base, with itself as
-// Self.
+// Policies are the refinements of nodes that write objects. The handles of this package embed it beside workflow.Base.
 type Policies[Self any] struct {
 	policy policy
 	self   Self

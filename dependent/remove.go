@@ -19,7 +19,7 @@ import (
 
 // Delete removes every object that carries the node's tracking, each under the UID that was seen.
 func (o *object[P, T]) Delete(r *workflow.Run[P]) (workflow.Removal, error) {
-	found, err := o.source.find(r.Context(), trackingOf(r))
+	found, err := o.find(r)
 	if err != nil {
 		return workflow.Removal{}, err
 	}

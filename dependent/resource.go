@@ -30,7 +30,7 @@ func (o *object[P, T]) Collectable() bool {
 // Observe finds the object by its labels: it must not need the author's function.
 func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error) {
 	var none T
-	found, err := o.source.find(r.Context(), trackingOf(r))
+	found, err := o.find(r)
 	if err != nil {
 		return none, workflow.Indeterminate, err
 	}
@@ -40,6 +40,15 @@ func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error)
 		}
 	}
 	return none, workflow.Absent, nil
+}
+
+// find returns what the node manages. A copy in another namespace, labels and all, is somebody else's.
+func (o *object[P, T]) find(r *workflow.Run[P]) ([]client.Object, error) {
+	namespace := r.Primary().GetNamespace()
+	if !o.source.namespaced || o.policy.anyNamespace {
+		namespace = ""
+	}
+	return o.source.find(r.Context(), trackingOf(r), namespace)
 }
 
 // isGoing reports whether an object is being deleted, as far as the cache or our own writes know.
@@ -56,8 +65,10 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	}
 	t := trackingOf(r)
 	exists := !isNil(live)
+	rec := o.engine.recordOf(t.owner, o.source.key(d.name))
 	if exists {
-		if err := t.claim(o.engine, o.source.gvk.Kind, live); err != nil {
+		// What we have written under this UID is ours, also if somebody has taken our labels off.
+		if err := t.claim(o.engine, o.source.gvk.Kind, live); err != nil && rec.uid != live.GetUID() {
 			return step, err
 		}
 		if o.isGoing(live) {
@@ -71,13 +82,15 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	w := &write[P, T]{object: o, tracking: t, live: live, intent: o.engine.intend(d, o.source.gvk, t, reference)}
 	step.Intent = w.intent.digest
 	if exists {
-		rec := o.engine.recordOf(t.owner, o.source.key(d.name))
+		before := rec
 		unchanged, err := o.unchanged(w.intent, live, &rec)
 		if err != nil {
 			return step, err
 		}
 		if unchanged {
-			o.engine.remember(t.owner, o.source.key(d.name), rec)
+			if rec != before {
+				o.engine.remember(t.owner, o.source.key(d.name), rec)
+			}
 			step.Value, step.Ready = live, readiness(live)
 			return step, nil
 		}
@@ -90,7 +103,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 func (o *object[P, T]) want(r *workflow.Run[P]) (d draft, live T, err error) {
 	var own T
 	if o.named != nil {
-		name, err := o.place(r.Primary(), types.NamespacedName{Name: o.named(r.Primary())})
+		name, err := o.place(r.Primary(), types.NamespacedName{Name: o.named(r)})
 		if err != nil {
 			return d, live, err
 		}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -117,6 +118,12 @@ func (s *source) version() string {
 	return (*store).LastStoreSyncResourceVersion()
 }
 
+// hides reports whether the cache doesn't show an object that it has had the time to see.
+func (s *source) hides(obj client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(s.version(), obj.GetResourceVersion())
+	return err == nil && order >= 0
+}
+
 // get returns the newest known state of an object, or nil if there is none.
 func (s *source) get(ctx context.Context, name types.NamespacedName) (client.Object, error) {
 	if err := s.ready(ctx); err != nil {
@@ -135,15 +142,15 @@ func (s *source) get(ctx context.Context, name types.NamespacedName) (client.Obj
 	}
 }
 
-// find returns the objects that carry the tracking of a node, sorted by name.
-func (s *source) find(ctx context.Context, t tracking) ([]client.Object, error) {
+// find returns the objects that carry the tracking of a node, sorted by name; in one namespace, unless that is "".
+func (s *source) find(ctx context.Context, t tracking, namespace string) ([]client.Object, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	version := s.version()
 	list := s.freshList()
 	match := client.MatchingFields{s.index(): t.index()}
-	err := s.engine.target.GetCache().List(ctx, list, match, client.UnsafeDisableDeepCopy)
+	err := s.engine.target.GetCache().List(ctx, list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
 	}
@@ -160,7 +167,8 @@ func (s *source) find(ctx context.Context, t tracking) ([]client.Object, error) 
 	}
 	selector := labels.SelectorFromSet(t.labels(s.engine))
 	s.engine.overlay.Each(s.gvk, func(k overlay.Key, obj client.Object) bool {
-		if found[k.NamespacedName] == nil && selector.Matches(labels.Set(obj.GetLabels())) {
+		elsewhere := namespace != "" && k.Namespace != namespace
+		if found[k.NamespacedName] == nil && !elsewhere && selector.Matches(labels.Set(obj.GetLabels())) {
 			if now := s.engine.overlay.Newer(k, nil, version); now != nil {
 				found[k.NamespacedName] = now
 			}

@@ -46,11 +46,12 @@ func (t tracking) index() string { return string(t.owner) + "/" + t.workflow + "
 // claim says whose an existing object is: nil if it is this node's, or the primary's and not tracked yet.
 func (t tracking) claim(e *Engine, kind string, obj client.Object) error {
 	l := obj.GetLabels()
-	owner, controller := types.UID(l[e.label(ownerLabel)]), metav1.GetControllerOf(obj)
-	name := fmt.Sprintf("%s %q", kind, obj.GetName())
-	switch {
-	case owner == t.owner && l[e.label(workflowLabel)] == t.workflow && l[e.label(nodeLabel)] == t.node:
+	owner := types.UID(l[e.label(ownerLabel)])
+	if owner == t.owner && l[e.label(workflowLabel)] == t.workflow && l[e.label(nodeLabel)] == t.node {
 		return nil
+	}
+	controller, name := metav1.GetControllerOfNoCopy(obj), fmt.Sprintf("%s %q", kind, obj.GetName())
+	switch {
 	case owner == t.owner:
 		return refuse("ClaimedBy", "%s is managed by node %q of workflow %q: give one of them another name",
 			name, l[e.label(nodeLabel)], l[e.label(workflowLabel)])

@@ -4,7 +4,6 @@ package dependent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/internal/overlay"
+	"github.com/espalier-dev/espalier/internal/writes"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -39,7 +39,7 @@ func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
 		return out, w.explain(err)
 	}
 	out, err := w.apply(ctx, w.live.GetUID())
-	if isReplaced(err) {
+	if writes.IsReplaced(err) {
 		w.engine().overlay.Drop(w.key())
 		return out, workflow.RetryAfter(workflow.NotYet("Replaced", "%s was deleted or replaced meanwhile", w.name()), again)
 	}
@@ -96,6 +96,10 @@ func (w *write[P, T]) meet(ctx context.Context) error {
 		if err := w.tracking.claim(w.engine(), w.object.source.gvk.Kind, meta); err != nil {
 			return err
 		}
+		if w.object.source.hides(meta) {
+			return workflow.Because("Hidden", fmt.Errorf(
+				"%s exists, but the cache doesn't show it: does a selector or a list of namespaces keep it out?", w.name()))
+		}
 	}
 	return workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
 }
@@ -106,21 +110,4 @@ func (w *write[P, T]) key() overlay.Key { return w.object.source.key(w.intent.na
 
 func (w *write[P, T]) name() string {
 	return fmt.Sprintf("%s %q", w.object.source.gvk.Kind, w.intent.name.Name)
-}
-
-// isReplaced reports whether a write under a UID found another object, or none.
-func isReplaced(err error) bool {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return true
-	}
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || !apierrors.IsInvalid(err) || status.Status().Details == nil {
-		return false
-	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Field == "metadata.uid" {
-			return true
-		}
-	}
-	return false
 }

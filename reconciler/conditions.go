@@ -61,23 +61,46 @@ func conditionsOf(result *workflow.Result, generation int64) []metav1.Condition 
 	}
 }
 
-// rootCauses returns the rows for which the result isn't as wanted, but for those that only wait for others; failures
-// come first, otherwise the order is that of declaration.
+// rootCauses returns the rows for which the result isn't as wanted, but for those that only wait for others of them;
+// failures come first, otherwise the order is that of declaration.
 func rootCauses(result *workflow.Result) []*workflow.NodeResult {
 	var causes []*workflow.NodeResult
+	unfinished := map[string]bool{}
+	for i := range result.Nodes {
+		unfinished[result.Nodes[i].Name] = !isFinished(&result.Nodes[i])
+	}
 	for i := range result.Nodes {
 		n := &result.Nodes[i]
-		switch n.State {
-		case workflow.Ready, workflow.Disabled, workflow.Inactive, workflow.Deleted, workflow.Collected:
+		if isFinished(n) {
 			continue
-		default:
 		}
-		if len(n.BlockedBy) == 0 {
+		if !slices.ContainsFunc(n.BlockedBy, func(name string) bool { return unfinished[name] }) {
 			causes = append(causes, n)
 		}
 	}
 	slices.SortStableFunc(causes, func(a, b *workflow.NodeResult) int { return cmp.Compare(severity(a), severity(b)) })
 	return causes
+}
+
+func isFinished(n *workflow.NodeResult) bool {
+	switch n.State {
+	case workflow.Ready, workflow.Disabled, workflow.Inactive, workflow.Deleted, workflow.Collected:
+		return true
+	default:
+		return false
+	}
+}
+
+// onlyCancelled reports whether a run ended before it came to anything that isn't as wanted.
+func onlyCancelled(result *workflow.Result) bool {
+	cancelled := false
+	for _, n := range rootCauses(result) {
+		if n.Reason != "Cancelled" {
+			return false
+		}
+		cancelled = true
+	}
+	return cancelled
 }
 
 func severity(n *workflow.NodeResult) int {
@@ -112,7 +135,11 @@ func describe(causes []*workflow.NodeResult) string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(causes)-maxCauses))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s: %s", n.Name, cmp.Or(n.Message, reasonOf(n))))
+		why := cmp.Or(n.Message, reasonOf(n))
+		if len(n.BlockedBy) > 0 {
+			why += ", of " + strings.Join(n.BlockedBy, ", ")
+		}
+		parts = append(parts, n.Name+": "+why)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/internal/writes"
 )
 
 func (c *controller[P]) hasFinalizer(p P) bool {
@@ -42,11 +44,34 @@ func (c *controller[P]) settleFinalizer(ctx context.Context, p P, want bool) (P,
 	err = c.client.Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, body),
 		client.FieldOwner(c.options.Name), client.ForceOwnership, client.DisableReadYourWritesConsistency)
 	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsInvalid(err):
+	case writes.IsReplaced(err), apierrors.IsNotFound(err), want && writes.Names(err, "metadata.finalizers"):
 		return none, nil // gone, replaced or being deleted: its event is on the way
 	case err != nil:
 		return none, fmt.Errorf("settling finalizer %q: %w", c.finalizer, err)
 	}
 	c.written.Put(c.key(p), answer)
+	if !want && c.hasFinalizer(answer) {
+		return answer, c.wrest(ctx, answer)
+	}
 	return answer, nil
+}
+
+// wrest removes a finalizer that somebody else owns too, such as a former name of this controller, or a restore.
+func (c *controller[P]) wrest(ctx context.Context, p P) error {
+	at := slices.Index(p.GetFinalizers(), c.finalizer)
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/resourceVersion", "value": p.GetResourceVersion()},
+		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", at)},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the finalizer: %w", err)
+	}
+	answer := c.fresh()
+	answer.SetName(p.GetName())
+	answer.SetNamespace(p.GetNamespace())
+	err = c.client.Patch(ctx, answer, client.RawPatch(types.JSONPatchType, patch), client.DisableReadYourWritesConsistency)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing finalizer %q, which others own too: %w", c.finalizer, err)
+	}
+	return nil
 }

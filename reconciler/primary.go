@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,9 +31,9 @@ func takeStatus[P client.Object]() (func(P), statusFields, error) {
 		return nil, statusFields{}, err
 	}
 	has := statusFields{
-		conditions:         has(field.Type, "conditions"),
-		observedGeneration: has(field.Type, "observedGeneration"),
-		nodes:              has(field.Type, "nodes"),
+		conditions:         has(field.Type, "conditions", isConditions),
+		observedGeneration: has(field.Type, "observedGeneration", isWhole),
+		nodes:              has(field.Type, "nodes", isRows),
 	}
 	if !has.conditions {
 		return nil, has, fmt.Errorf("primary %s: its status has no field conditions: add a []metav1.Condition", t)
@@ -76,16 +77,35 @@ func statusField(t reflect.Type) (reflect.StructField, error) {
 	return reflect.StructField{}, fmt.Errorf("primary %s: it has no status: add one, with the subresource", t)
 }
 
-func has(status reflect.Type, name string) bool {
+// has reports whether a status has a field of this name in JSON, of a type that the library can fill.
+func has(status reflect.Type, name string, fits func(reflect.Type) bool) bool {
 	if status.Kind() != reflect.Struct {
 		return false
 	}
 	for _, f := range reflect.VisibleFields(status) {
 		if jsonName(f) == name {
-			return true
+			return fits(f.Type)
 		}
 	}
 	return false
+}
+
+func isConditions(t reflect.Type) bool { return t == reflect.TypeFor[[]metav1.Condition]() }
+
+func isWhole(t reflect.Type) bool { return t.Kind() == reflect.Int64 }
+
+// isRows tells the library's table of nodes from a field of the author's that is called nodes too.
+func isRows(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice {
+		return false
+	}
+	isText := func(t reflect.Type) bool { return t.Kind() == reflect.String }
+	for _, name := range []string{"name", "state", "reason", "message"} {
+		if !has(t.Elem(), name, isText) {
+			return false
+		}
+	}
+	return true
 }
 
 func jsonName(f reflect.StructField) string {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime/debug"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/espalier-dev/espalier/dependent"
@@ -78,15 +81,15 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 		primaries: map[types.UID]types.NamespacedName{}, uids: map[types.NamespacedName]types.UID{},
 	}
 	var errs []error
+	var err error
+	if c.take, c.fields, err = takeStatus[P](); err != nil {
+		return nil, err // there is no primary to find the kind of
+	}
 	if gvk, err := apiutil.GVKForObject(c.fresh(), mgr.GetScheme()); err != nil {
 		errs = append(errs, fmt.Errorf(
 			"finding the kind of the primary: %w: add it to the manager's scheme, or set Options.GroupVersionKind", err))
 	} else {
 		c.options.GroupVersionKind = gvk
-	}
-	var err error
-	if c.take, c.fields, err = takeStatus[P](); err != nil {
-		errs = append(errs, err)
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -123,11 +126,18 @@ func (c *controller[P]) Reconcile(ctx context.Context, req reconcile.Request) (r
 	if !live.GetDeletionTimestamp().IsZero() {
 		return c.cleanup(ctx, live)
 	}
-	live, err = c.settleFinalizer(ctx, live, c.runner.NeedsCleanup())
-	if err != nil || isNil(live) {
-		return reconcile.Result{}, err
+	if c.runner.NeedsCleanup() {
+		live, err = c.settleFinalizer(ctx, live, true)
+		if err != nil || isNil(live) {
+			return reconcile.Result{}, err
+		}
 	}
-	return c.run(ctx, live, c.runner.Reconcile)
+	result, next, err := c.run(ctx, live, c.runner.Reconcile)
+	if err == nil && result.Ready() && !c.runner.NeedsCleanup() {
+		// Only now does every object carry its owner reference.
+		_, err = c.settleFinalizer(ctx, live, false)
+	}
+	return next, err
 }
 
 // read returns the newest known state of a primary, or nil if it has gone. It is shared with the cache.
@@ -158,51 +168,88 @@ func (c *controller[P]) cleanup(ctx context.Context, live P) (reconcile.Result, 
 	if !c.hasFinalizer(live) {
 		return reconcile.Result{}, nil
 	}
-	var complete bool
-	result, err := c.run(ctx, live, func(ctx context.Context, s workflow.Subject[P]) *workflow.Result {
-		result := c.runner.Cleanup(ctx, s)
-		complete = result.Complete()
-		return result
-	})
-	if !complete {
-		return result, err
+	result, next, err := c.run(ctx, live, c.runner.Cleanup)
+	if err != nil || !result.Complete() {
+		return next, err
+	}
+	left, err := c.engine.Remains(ctx, live.GetUID())
+	if err != nil || left != "" {
+		log.FromContext(ctx).Info("Something is left that the cache doesn't show", "object", left)
+		return reconcile.Result{RequeueAfter: lookAgain}, err
 	}
 	_, err = c.settleFinalizer(ctx, live, false)
 	return reconcile.Result{}, err
 }
 
+// lookAgain is after how long a cleanup goes on that waits for the cache.
+const lookAgain = 5 * time.Second
+
 // run runs the graph and writes what came of it.
 func (c *controller[P]) run(
 	ctx context.Context, live P, run func(context.Context, workflow.Subject[P]) *workflow.Result,
-) (reconcile.Result, error) {
-	primary := copyOf(live)
-	c.take(primary)
-	summary := c.fresh()
+) (*workflow.Result, reconcile.Result, error) {
+	primary, summary := c.private(live), c.fresh()
 	subject := workflow.Subject[P]{Primary: primary, ID: string(live.GetUID()), Revision: live.GetGeneration()}
 	if c.options.Summarize != nil {
-		subject.Summarize = func(r *workflow.Run[P], result *workflow.Result) { c.options.Summarize(r, result, summary) }
+		subject.Summarize = func(r *workflow.Run[P], result *workflow.Result) {
+			if c.guard(ctx, "Summarize", func() { c.options.Summarize(r, result, summary) }) {
+				summary = c.fresh()
+			}
+		}
 	}
 	result := run(ctx, subject)
 	if c.options.OnResult != nil {
-		c.options.OnResult(primary, result)
+		c.guard(ctx, "OnResult", func() { c.options.OnResult(primary, result) })
 	}
 	if !result.Cleanup || !result.Complete() { // nobody reads the status of what goes now
 		if err := c.writeStatus(ctx, live, summary, result); err != nil {
-			return reconcile.Result{}, err
+			return result, reconcile.Result{}, err
 		}
 	}
-	return outcome(result)
+	if err := context.Cause(ctx); err != nil {
+		return result, reconcile.Result{}, fmt.Errorf("running the graph: %w", err)
+	}
+	next, err := outcome(result)
+	return result, next, err
 }
 
-// outcome maps a result to what the queue does next. Waiting is no error, and failed nodes have their own backoff.
+// private returns a copy of the primary that author code may read in any way, without status and managed fields.
+func (c *controller[P]) private(live P) P {
+	top := copyOf(live)
+	c.take(top)
+	primary, _ := top.DeepCopyObject().(P)
+	return primary
+}
+
+// guard calls author code that isn't a node's, and reports whether it panicked: the status is written all the same.
+func (c *controller[P]) guard(ctx context.Context, what string, call func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			log.FromContext(ctx).Error(fmt.Errorf("panic: %v", p), "Author code panicked",
+				"function", what, "stack", string(debug.Stack()))
+		}
+	}()
+	call()
+	return false
+}
+
+// outcome maps a result to what the queue does next. Waiting is no error, and failed nodes have their own backoff; only
+// if all failures are for good, and nothing asks for another run, is there nothing to try again.
 func outcome(result *workflow.Result) (reconcile.Result, error) {
 	if after := result.RequeueAfter(); after > 0 {
 		return reconcile.Result{RequeueAfter: after}, nil
 	}
-	if err := result.Err(); err != nil {
-		return reconcile.Result{}, reconcile.TerminalError(err)
+	err := result.Err()
+	if err == nil {
+		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, nil
+	for i := range result.Nodes {
+		if failed := result.Nodes[i].Err; failed != nil && !workflow.IsTerminal(failed) {
+			return reconcile.Result{}, err
+		}
+	}
+	return reconcile.Result{}, reconcile.TerminalError(err)
 }
 
 // know remembers where a primary is, so that events of its dependents, which carry its UID, find it.

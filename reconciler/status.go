@@ -19,6 +19,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/encode"
 	"github.com/espalier-dev/espalier/internal/owned"
+	"github.com/espalier-dev/espalier/internal/writes"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -28,6 +29,9 @@ const statusTimeout = 10 * time.Second
 // writeStatus writes what a run came to, unless the primary says so already or has gone. Live is the primary as the run
 // saw it.
 func (c *controller[P]) writeStatus(ctx context.Context, live, summary P, result *workflow.Result) error {
+	if onlyCancelled(result) {
+		return nil // the run says nothing of the primary
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statusTimeout)
 	defer cancel()
 	newest, err := c.read(ctx, client.ObjectKeyFromObject(live))
@@ -56,7 +60,7 @@ func (c *controller[P]) writeStatus(ctx context.Context, live, summary P, result
 	answer.SetNamespace(live.GetNamespace())
 	err = c.client.Status().Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, text),
 		client.FieldOwner(c.statusManager()), client.ForceOwnership, client.DisableReadYourWritesConsistency)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if apierrors.IsNotFound(err) || writes.IsReplaced(err) {
 		return nil // gone or replaced meanwhile
 	}
 	if err != nil {

@@ -40,6 +40,11 @@ func (o *Overlay) Put(k Key, object client.Object) {
 	if o.entries == nil {
 		o.entries = map[Key]entry{}
 	}
+	for old, e := range o.entries { // what nobody reads any more; there are few entries at any time
+		if time.Since(e.at) > 2*patience {
+			delete(o.entries, old)
+		}
+	}
 	o.entries[k] = entry{object: object, at: time.Now()}
 }
 

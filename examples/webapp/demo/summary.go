@@ -36,7 +36,7 @@ func (d *demo) limits() error {
 	var errs []error
 	for i := range d.outcomes {
 		o := &d.outcomes[i]
-		counts := o.requests.Counts()
+		counts := o.requests.Where(envtest.Request.Write).Counts()
 		for _, operation := range slices.Sorted(maps.Keys(counts)) {
 			most := o.most[operation]
 			if operation == statusWrite {

@@ -60,7 +60,10 @@ func Workflow() (*workflow.Workflow[*v1.WebApp], error) {
 
 	// Once it runs, a database that isn't ready for a while doesn't keep the application from being updated.
 	web := dependent.Typed(b, "web", func(r run) (*appsv1.Deployment, error) {
-		return webDeployment(r.Primary(), config.Get(r), credentials.Get(r).Name, directory.Get(r).Name), nil
+		now, _ := workflow.Own[*appsv1.Deployment](r)
+		d := webDeployment(r.Primary(), config.Get(r).Name, credentials.Get(r).Name, directory.Get(r).Name)
+		d.Spec.Replicas = replicas(r.Primary(), now)
+		return d, nil
 	}).DependsOn(config, workflow.ToCreate(database), migration)
 
 	service := dependent.Apply[corev1.Service](b, "service", webService).

@@ -3,6 +3,8 @@
 package graph
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -18,11 +20,10 @@ import (
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 )
 
-func webDeployment(app *v1.WebApp, config *corev1.ConfigMap, secret, database string) *appsv1.Deployment {
-	d := &appsv1.Deployment{
+func webDeployment(app *v1.WebApp, config, secret, database string) *appsv1.Deployment {
+	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: dependent.Name(app), Namespace: app.Namespace},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: app.Spec.Replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: labelsOf(app, "web")},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(app, "web")},
@@ -32,7 +33,7 @@ func webDeployment(app *v1.WebApp, config *corev1.ConfigMap, secret, database st
 					Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: app.Spec.Port}},
 					Env:   []corev1.EnvVar{{Name: "DATABASE_HOST", Value: database}, passwordFrom(secret)},
 					EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
-						LocalObjectReference: corev1.LocalObjectReference{Name: config.Name},
+						LocalObjectReference: corev1.LocalObjectReference{Name: config},
 					}}},
 					Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
 						corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi"),
@@ -41,10 +42,21 @@ func webDeployment(app *v1.WebApp, config *corev1.ConfigMap, secret, database st
 			},
 		},
 	}
-	if app.Spec.Autoscale != nil {
-		d.Spec.Replicas = nil // the autoscaler's: what isn't set isn't owned
+}
+
+// replicas are the user's, or the autoscaler's once it has set them: what isn't set isn't owned. Until then they are
+// kept as they are, since what we owned and no longer set would fall back to its default.
+func replicas(app *v1.WebApp, now *appsv1.Deployment) *int32 {
+	switch {
+	case app.Spec.Autoscale == nil:
+		return app.Spec.Replicas
+	case now == nil:
+		return &app.Spec.Autoscale.MinReplicas
+	case slices.ContainsFunc(now.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "scale" }):
+		return nil
+	default:
+		return now.Spec.Replicas
 	}
-	return d
 }
 
 func webService(r run) (*coreac.ServiceApplyConfiguration, error) {
