@@ -10,11 +10,12 @@
 // What the package guarantees:
 //
 //   - at rest no request is sent, heartbeats of dependents included;
-//   - one status write per run at most, by server-side apply of its own fields: conditions of others survive;
+//   - one status write per run at most, by server-side apply of its own fields: conditions of others survive where the
+//     schema has conditions as listType=map with the key type, as it should;
 //   - the observedGeneration is that of the run, whatever has happened to the spec meanwhile;
 //   - a finalizer is set only if the run itself has to delete something, before anything is created, and goes only when
 //     nothing is left;
-//   - waiting is never an error, and a failing node never delays another primary.
+//   - waiting is never an error, and a failed node has its own backoff.
 //
 // It doesn't hide the manager: caches, leader election, webhooks and metrics are set up as ever.
 package reconciler

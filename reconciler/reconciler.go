@@ -27,7 +27,8 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// Reconciler is a workflow as a controller. It may be set up in any number of managers.
+// Reconciler is a workflow as a controller. It may be set up in several managers, if controller-runtime is told not to
+// check that names of controllers are unique in the process.
 type Reconciler[P client.Object] struct {
 	workflow *workflow.Workflow[P]
 	options  Options[P]
@@ -41,7 +42,7 @@ func New[P client.Object](w *workflow.Workflow[P], o Options[P]) *Reconciler[P] 
 }
 
 // SetupWithManager binds the workflow to the manager, checks that everything it needs is there, and adds the
-// controller. It returns all that is wrong at once.
+// controller. It returns every mistake of the first of these that fails.
 func (r *Reconciler[P]) SetupWithManager(mgr ctrl.Manager) error {
 	c, err := r.bind(mgr)
 	if err != nil {
