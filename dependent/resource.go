@@ -64,38 +64,23 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		return step, err
 	}
 	t := trackingOf(r)
-	exists := !isNil(live)
-	rec := o.engine.recordOf(t.owner, o.source.key(d.name))
-	if exists {
-		// What we have written under this UID is ours, also if somebody has taken our labels off.
-		if err := t.claim(o.engine, o.source.gvk.Kind, live); err != nil && rec.uid != live.GetUID() {
-			return step, err
-		}
-		if o.isGoing(live) {
-			return step, workflow.NotYet("Terminating", "%s is being deleted%s", o.source.called(live), finalizers(live))
-		}
-	}
 	var reference map[string]any
 	if r.Collected() {
 		reference = o.engine.ownerReference(r.Primary())
 	}
 	w := &write[P, T]{object: o, tracking: t, live: live, intent: o.engine.intend(d, o.source.gvk, t, reference)}
 	step.Intent = w.intent.digest
-	if exists {
-		before := rec
-		unchanged, err := o.unchanged(w.intent, live, &rec)
-		if err != nil {
+	unchanged := false
+	if !isNil(live) {
+		if unchanged, err = w.compare(); err != nil {
 			return step, err
 		}
-		if unchanged {
-			if rec != before {
-				o.engine.remember(t.owner, o.source.key(d.name), rec)
-			}
-			step.Value, step.Ready = live, readiness(live)
-			return step, nil
-		}
 	}
-	step.Do = w.do
+	if unchanged {
+		step.Value, step.Ready = live, readiness(live)
+	} else {
+		step.Do = w.do
+	}
 	return step, nil
 }
 

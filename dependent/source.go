@@ -5,6 +5,7 @@ package dependent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -147,7 +149,7 @@ func (s *source) find(ctx context.Context, t tracking, namespace string) ([]clie
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	version := s.version()
+	version := s.version() // before the read, so that what is missing was missing at this version
 	list := s.freshList()
 	match := client.MatchingFields{s.index(): t.index()}
 	err := s.engine.target.GetCache().List(ctx, list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
@@ -155,34 +157,34 @@ func (s *source) find(ctx context.Context, t tracking, namespace string) ([]clie
 		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
 	}
 	found := map[types.NamespacedName]client.Object{}
-	items, err := meta.ExtractList(list)
-	if err != nil {
-		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
-	}
-	for _, item := range items {
+	err = meta.EachListItem(list, func(item runtime.Object) error {
 		if obj, ok := item.(client.Object); ok && s.engine.wrote(obj) {
 			name := client.ObjectKeyFromObject(obj)
 			found[name] = s.engine.overlay.Newer(s.key(name), obj, version)
 		}
-	}
-	selector := labels.SelectorFromSet(t.labels(s.engine))
-	s.engine.overlay.Each(s.gvk, func(k overlay.Key, obj client.Object) bool {
-		elsewhere := namespace != "" && k.Namespace != namespace
-		if found[k.NamespacedName] == nil && !elsewhere && selector.Matches(labels.Set(obj.GetLabels())) {
-			if now := s.engine.overlay.Newer(k, nil, version); now != nil {
-				found[k.NamespacedName] = now
-			}
-		}
-		return true
+		return nil
 	})
-	out := make([]client.Object, 0, len(found))
-	for _, obj := range found {
-		out = append(out, obj)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
 	}
-	slices.SortFunc(out, func(a, b client.Object) int {
+	s.addWritten(found, t, namespace, version)
+	return slices.SortedFunc(maps.Values(found), func(a, b client.Object) int {
 		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
+	}), nil
+}
+
+// addWritten adds what was written and isn't in the cache yet.
+func (s *source) addWritten(found map[types.NamespacedName]client.Object, t tracking, namespace, version string) {
+	selector := labels.SelectorFromSet(t.labels(s.engine))
+	s.engine.overlay.Each(s.gvk, func(k overlay.Key, obj client.Object) {
+		elsewhere := namespace != "" && k.Namespace != namespace
+		if found[k.NamespacedName] != nil || elsewhere || !selector.Matches(labels.Set(obj.GetLabels())) {
+			return
+		}
+		if now := s.engine.overlay.Newer(k, nil, version); now != nil {
+			found[k.NamespacedName] = now
+		}
 	})
-	return out, nil
 }
 
 func (s *source) fresh() client.Object {

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Remains asks the API server itself, kind by kind, whether any object is left that was written for a primary, and names
-// one. A cache can't tell: what a selector hides, or an answer that got lost, isn't in it. It costs a request per kind.
+// Remains asks the API server itself, kind by kind, whether any object is left that was written for a primary, and
+// names one; "" if there is none. A cache can't tell: what a selector hides, or what was written by an answer that got
+// lost, isn't in it. It costs a request per kind.
 func (e *Engine) Remains(ctx context.Context, owner types.UID) (string, error) {
 	for _, s := range e.all() {
 		list := &metav1.PartialObjectMetadataList{}

@@ -25,6 +25,25 @@ type write[P, T client.Object] struct {
 	live     T // what is there, or nil
 }
 
+// compare reports whether the intent would change nothing of what is there, which must be ours and to stay.
+func (w *write[P, T]) compare() (unchanged bool, err error) {
+	before := w.engine().recordOf(w.tracking.owner, w.key())
+	// What we have written under this UID is ours, also if somebody has taken our labels off.
+	err = w.tracking.claim(w.engine(), w.object.source.gvk.Kind, w.live)
+	if err != nil && before.uid != w.live.GetUID() {
+		return false, err
+	}
+	if w.object.isGoing(w.live) {
+		return false, workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(w.live))
+	}
+	now := before
+	unchanged, err = w.object.unchanged(w.intent, w.live, &now)
+	if unchanged && now != before {
+		w.engine().remember(w.tracking.owner, w.key(), now)
+	}
+	return unchanged, err
+}
+
 // again is after how long a write is planned anew that met something which the cache hadn't shown; events come sooner.
 const again = time.Second
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -88,11 +89,22 @@ func startOperator(options reconciler.Options[*v1.WebApp]) *operator {
 	return o
 }
 
-// newNamespace makes a namespace for one spec, with room for the volumes of a few databases.
+// newNamespace makes a namespace for one spec, with room for the volumes of a few databases. What is left of WebApps in
+// it goes at the end, so that no later operator finds it.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	name := "spec-" + rand.String(6)
 	Expect(suite.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	DeferCleanup(func(ctx context.Context) {
+		apps := &v1.WebAppList{}
+		Expect(suite.client.List(ctx, apps, client.InNamespace(name))).To(Succeed())
+		for i := range apps.Items {
+			app := &apps.Items[i]
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+			Expect(client.IgnoreNotFound(suite.client.Patch(ctx, app, patch))).To(Succeed())
+			Expect(client.IgnoreNotFound(suite.client.Delete(ctx, app))).To(Succeed())
+		}
+	})
 	for i := range 2 {
 		Expect(suite.client.Create(ctx, &corev1.PersistentVolume{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i)},

@@ -21,25 +21,31 @@ type episode struct {
 // for good; then it isn't settled before that answer has landed.
 func (x *execution[P]) conclude(v int32) (settled bool) {
 	n, row := x.node(v), &x.out[v]
-	if n.deadline == 0 && n.onFailure == nil || row.Reason == reasonCancelled {
+	switch {
+	case n.deadline == 0 && n.onFailure == nil, row.Reason == reasonCancelled:
 		return true
-	}
-	if x.cells[v].planned != wanted || row.State == Ready || row.State == Blocked {
+	case x.cells[v].planned != wanted, row.State == Ready, row.State == Blocked:
 		x.memory.endEpisode(v)
 		return true
 	}
-	m := x.remembered()
-	e := m.episodes[v]
-	if e == nil || e.revision != x.subject.Revision {
-		e = &episode{since: time.Now(), revision: x.subject.Revision}
-		m.episodes[v] = e
-	}
+	e := x.episode(v)
 	x.expect(v, e)
 	if n.onFailure == nil || e.answered || row.State != Failed || !IsTerminal(row.Err) {
 		return true
 	}
 	x.answer(v, e)
 	return false
+}
+
+// episode returns the present one of v, and begins one if there is none.
+func (x *execution[P]) episode(v int32) *episode {
+	m := x.remembered()
+	e := m.episodes[v]
+	if e == nil || e.revision != x.subject.Revision {
+		e = &episode{since: time.Now(), revision: x.subject.Revision}
+		m.episodes[v] = e
+	}
+	return e
 }
 
 // expect fails v if it hasn't been ready for longer than its deadline; else it asks for a run when that is reached.

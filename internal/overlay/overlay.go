@@ -99,8 +99,8 @@ func (o *Overlay) Newer(k Key, cached client.Object, synced string) client.Objec
 	return e.object
 }
 
-// Each calls visit with every entry of a kind, until it returns false.
-func (o *Overlay) Each(kind schema.GroupVersionKind, visit func(Key, client.Object) bool) {
+// Each calls visit with every entry of a kind.
+func (o *Overlay) Each(kind schema.GroupVersionKind, visit func(Key, client.Object)) {
 	o.mutex.Lock()
 	var keys []Key
 	var objects []client.Object
@@ -111,8 +111,6 @@ func (o *Overlay) Each(kind schema.GroupVersionKind, visit func(Key, client.Obje
 	}
 	o.mutex.Unlock()
 	for i := range keys {
-		if !visit(keys[i], objects[i]) {
-			return
-		}
+		visit(keys[i], objects[i])
 	}
 }

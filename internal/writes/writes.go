@@ -5,14 +5,15 @@ package writes
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IsReplaced reports whether a server-side apply with a UID found another object, or none: 422 at metadata.uid, or a 409
-// that isn't a conflict of field managers. What is sent has no resource version, so 409 means nothing else.
+// IsReplaced reports whether a server-side apply with a UID found another object, or none: 422 at metadata.uid, or a
+// 409 that isn't a conflict of field managers. What is sent has no resource version, so 409 means nothing else.
 func IsReplaced(err error) bool {
 	return Names(err, "metadata.uid") || apierrors.IsConflict(err) && !hasCause(err, func(c metav1.StatusCause) bool {
 		return c.Type == metav1.CauseTypeFieldManagerConflict
@@ -31,10 +32,5 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
-	for _, c := range status.Status().Details.Causes {
-		if is(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(status.Status().Details.Causes, is)
 }

@@ -52,12 +52,14 @@ func replicas(app *v1.WebApp, now *appsv1.Deployment) *int32 {
 		return app.Spec.Replicas
 	case now == nil:
 		return &app.Spec.Autoscale.MinReplicas
-	case slices.ContainsFunc(now.ManagedFields, func(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "scale" }):
+	case slices.ContainsFunc(now.ManagedFields, scaled):
 		return nil
 	default:
 		return now.Spec.Replicas
 	}
 }
+
+func scaled(m metav1.ManagedFieldsEntry) bool { return m.Subresource == "scale" }
 
 func webService(r run) (*coreac.ServiceApplyConfiguration, error) {
 	app := r.Primary()
