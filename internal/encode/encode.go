@@ -4,6 +4,7 @@
 package encode
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -43,13 +44,17 @@ func encode(v reflect.Value) (any, error) {
 	case reflect.Map:
 		return encodeMap(v)
 	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		if isBytes(v.Type()) {
 			return throughJSON(v.Interface())
 		}
 		return encodeList(v)
 	default:
 		return throughJSON(v.Interface())
 	}
+}
+
+func isBytes(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
 func encodeMap(v reflect.Value) (any, error) {
@@ -61,6 +66,9 @@ func encodeMap(v reflect.Value) (any, error) {
 		value, err := encode(v.MapIndex(k))
 		if err != nil {
 			return nil, err
+		}
+		if value == nil && isBytes(v.Type().Elem()) {
+			value = "" // an empty file is a file
 		}
 		if value != nil {
 			out[fmt.Sprint(k.Interface())] = value
@@ -89,29 +97,31 @@ func encodeFields(v reflect.Value, into map[string]any) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" {
-			continue
-		}
-		value := v.Field(i)
-		if f.Anonymous && name == "" {
-			for value.Kind() == reflect.Pointer && !value.IsNil() {
-				value = value.Elem()
-			}
-			if value.Kind() == reflect.Struct {
+		switch {
+		case name == "-":
+		case name == "" && isInline(f):
+			if value := reflect.Indirect(v.Field(i)); value.IsValid() {
 				if err := encodeFields(value, into); err != nil {
 					return err
 				}
 			}
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		if err := encodeField(value, name, options, into); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		case f.IsExported():
+			name = cmp.Or(name, f.Name)
+			if err := encodeField(v.Field(i), name, options, into); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	return nil
+}
+
+// isInline reports whether the fields of f are those of the struct that it is embedded in. It may be unexported.
+func isInline(f reflect.StructField) bool {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return f.Anonymous && t.Kind() == reflect.Struct
 }
 
 func encodeField(v reflect.Value, name, options string, into map[string]any) error {
@@ -124,7 +134,9 @@ func encodeField(v reflect.Value, name, options string, into map[string]any) err
 		return err
 	}
 	if m, ok := value.(map[string]any); ok && mayOmit && len(m) == 0 && v.Kind() == reflect.Struct {
-		return nil
+		if _, itself := marshaler(v); !itself {
+			return nil
+		}
 	}
 	into[name] = value
 	return nil

@@ -177,7 +177,7 @@ func TestConcurrentUse(t *testing.T) { // R32
 					t.Error("a tombstone is missing")
 				}
 				o.Newer(key("shared"), object("shared", written), written)
-				o.Each(own.Kind, func(k overlay.Key, _ client.Object) bool { return k != own })
+				o.Each(own.Kind, func(overlay.Key, client.Object) {})
 				o.Drop(own)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"reflect"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Comparison is an intent beside what is live. The zero value compares nothing with nothing.
@@ -75,7 +76,7 @@ func fields(set *fieldpath.Set, sent, want, have map[string]any) bool {
 			}
 			continue
 		}
-		if !set.Members.Has(element) || !same(want[k], have, k) {
+		if !set.Members.Has(element) || !same(v, want[k], have, k) {
 			return false
 		}
 	}
@@ -90,9 +91,12 @@ func fields(set *fieldpath.Set, sent, want, have map[string]any) bool {
 
 // same compares a value that is owned as a whole. What is owned and absent was there and left out by the Go type: it
 // has its zero value.
-func same(want any, have map[string]any, key string) bool {
+func same(sent, want any, have map[string]any, key string) bool {
+	if want == nil && !isZero(sent) {
+		return false // the Go type doesn't know it
+	}
 	live, there := have[key]
-	if !there || live == nil {
+	if !there {
 		return isZero(want)
 	}
 	return reflect.DeepEqual(want, live)
@@ -111,25 +115,27 @@ func isZero(v any) bool {
 	}
 }
 
-// elements walks a list of which single elements are owned.
+// elements walks a list of which single elements are owned. An apply puts them into the order of the intent, whatever
+// others have put between them.
 func elements(set *fieldpath.Set, sent, want, have []any) bool {
 	owned := members(set)
 	if len(owned) != len(sent) {
 		return false
 	}
-	used := make([]bool, len(owned))
+	used, last := make([]bool, len(owned)), -1
 	for i, item := range sent {
 		at := match(owned, used, item)
 		if at < 0 {
 			return false
 		}
 		used[at] = true
-		live, ok := find(have, owned[at])
-		if !ok {
+		place := find(have, owned[at])
+		if place <= last {
 			return false
 		}
+		last = place
 		below, ok := set.Children.Get(owned[at])
-		if ok && !walk(below, item, want[i], live) || !ok && !reflect.DeepEqual(want[i], live) {
+		if ok && !walk(below, item, want[i], have[place]) || !ok && !reflect.DeepEqual(want[i], have[place]) {
 			return false
 		}
 	}
@@ -154,11 +160,11 @@ func match(owned []fieldpath.PathElement, used []bool, item any) int {
 func may(e fieldpath.PathElement, item any) bool {
 	switch {
 	case e.Value != nil:
-		return reflect.DeepEqual((*e.Value).Unstructured(), item)
+		return equal(*e.Value, item)
 	case e.Key != nil:
 		m, ok := item.(map[string]any)
 		for _, f := range *e.Key {
-			if v, there := m[f.Name]; there && !reflect.DeepEqual(v, f.Value.Unstructured()) {
+			if v, there := m[f.Name]; there && !equal(f.Value, v) {
 				return false
 			}
 		}
@@ -168,24 +174,36 @@ func may(e fieldpath.PathElement, item any) bool {
 	}
 }
 
-// find returns the live element that a path element names.
-func find(have []any, e fieldpath.PathElement) (any, bool) {
-	for _, item := range have {
-		if e.Value != nil && reflect.DeepEqual((*e.Value).Unstructured(), item) || e.Key != nil && named(e, item) {
-			return item, true
+// find returns where the live element is that a path element names; -1 if it isn't there, or not just once.
+func find(have []any, e fieldpath.PathElement) int {
+	found := -1
+	for i, item := range have {
+		if e.Value != nil && equal(*e.Value, item) || e.Key != nil && named(e, item) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
 		}
 	}
-	return nil, false
+	return found
 }
 
 func named(e fieldpath.PathElement, item any) bool {
 	m, ok := item.(map[string]any)
 	for _, f := range *e.Key {
-		if !reflect.DeepEqual(m[f.Name], f.Value.Unstructured()) {
+		if !equal(f.Value, m[f.Name]) {
 			return false
 		}
 	}
 	return ok
+}
+
+// equal compares a value of a path element with one from JSON. Path elements have whole numbers as floats.
+func equal(v value.Value, item any) bool {
+	if text, ok := item.(string); ok {
+		return v.IsString() && v.AsString() == text
+	}
+	return value.Equals(v, value.NewValueInterface(item))
 }
 
 // members returns the elements directly below a set, each once.
