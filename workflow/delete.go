@@ -70,7 +70,7 @@ func (x *execution[P]) countHolders() {
 			continue
 		}
 		count := int32(0)
-		for _, a := range x.layout.dependants[p] {
+		for _, a := range x.layout.downstream[p] {
 			if x.holding(p, a.to, a.kind) != none {
 				count++
 			}
@@ -122,7 +122,7 @@ func (x *execution[P]) release(v int32, as hold) {
 
 // holders returns the root causes for which p can't go yet, or nil.
 func (x *execution[P]) holders(p int32) (why *causes) {
-	for _, a := range x.layout.dependants[p] {
+	for _, a := range x.layout.downstream[p] {
 		switch x.holding(p, a.to, a.kind) {
 		case holds:
 			if c := &x.cells[a.to]; !c.gone && !c.applied {

@@ -24,8 +24,7 @@ type vertex[P any] struct {
 
 // links are the edges of a graph as arcs between numbers, from both ends, each list in the order of its declaration.
 type links struct {
-	prerequisites, dependants [][]arc
-	foreign                   []bool // whether a node has an edge to another workflow's node
+	prerequisites, downstream [][]arc
 }
 
 // arc leads to a vertex over an edge.
@@ -37,18 +36,14 @@ type arc struct {
 
 // newLinks leaves out edges that Build refuses: to foreign nodes, and of a node to itself.
 func newLinks[P any](nodes []*node[P]) links {
-	l := links{make([][]arc, len(nodes)), make([][]arc, len(nodes)), make([]bool, len(nodes))}
+	l := links{make([][]arc, len(nodes)), make([][]arc, len(nodes))}
 	for i, n := range nodes {
 		for k, e := range n.edges {
-			if e.to == nil || e.to.graph != n.graph {
-				l.foreign[i] = true
-				continue
-			}
-			if e.to == n {
+			if e.to == nil || e.to.graph != n.graph || e.to == n {
 				continue
 			}
 			l.prerequisites[i] = append(l.prerequisites[i], arc{e.to.index, e.kind, int32(k)})
-			l.dependants[e.to.index] = append(l.dependants[e.to.index], arc{n.index, e.kind, int32(k)})
+			l.downstream[e.to.index] = append(l.downstream[e.to.index], arc{n.index, e.kind, int32(k)})
 		}
 	}
 	return l
@@ -62,7 +57,7 @@ func newLayout[P any](nodes []*node[P], l links) *layout[P] {
 	}
 	backwards := slices.Clone(out.order)
 	slices.Reverse(backwards)
-	out.reconciles = newRanking(longest(backwards, l.dependants))
+	out.reconciles = newRanking(longest(backwards, l.downstream))
 	out.deletes = newRanking(longest(out.order, l.prerequisites))
 	return out
 }
@@ -85,7 +80,7 @@ func (l links) topological() []int32 {
 	for free.length > 0 {
 		v := free.pop()
 		order = append(order, v)
-		for _, a := range l.dependants[v] {
+		for _, a := range l.downstream[v] {
 			if waits[a.to]--; waits[a.to] == 0 {
 				free.push(a.to)
 			}
@@ -135,7 +130,7 @@ func (l links) parts() []int32 {
 		for stack := []int32{int32(i)}; len(stack) > 0; {
 			v := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			for _, arcs := range [...][]arc{l.prerequisites[v], l.dependants[v]} {
+			for _, arcs := range [...][]arc{l.prerequisites[v], l.downstream[v]} {
 				for _, a := range arcs {
 					if a.kind != gone && part[a.to] == 0 {
 						part[a.to] = part[i]

@@ -16,9 +16,12 @@ func (x *execution[P]) walk() {
 		if x.flying > 0 {
 			f := <-x.landed
 			x.flying--
-			x.out[f.vertex].Duration = f.took
+			answered := x.cells[f.vertex].answering
+			if !answered {
+				x.out[f.vertex].Duration = f.took
+			}
 			f.land()
-			if x.cells[f.vertex].answering || x.conclude(f.vertex) {
+			if answered || x.conclude(f.vertex) {
 				x.settle(f.vertex)
 				left--
 			}
@@ -78,7 +81,7 @@ func (x *execution[P]) settlePlanned() {
 
 // settle tells everything that waits for v that v won't change any more in this run.
 func (x *execution[P]) settle(v int32) {
-	for _, a := range x.layout.dependants[v] {
+	for _, a := range x.layout.downstream[v] {
 		c := &x.cells[a.to]
 		if c.planned == wanted && x.waitsFor(arc{to: v, kind: a.kind}) {
 			if c.waits--; c.waits == 0 {

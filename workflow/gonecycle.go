@@ -8,7 +8,7 @@ func goneCycles(l links, manages []bool) (found [][2]int32) {
 	w := waiting{manages: manages, tasks: make([][]int32, 3*len(manages))}
 	for x := range w.count() {
 		w.addReconcile(x, l.prerequisites[x])
-		w.addDelete(x, l.dependants[x])
+		w.addDelete(x, l.downstream[x])
 	}
 	group := groups(w.tasks)
 	for x := range w.count() {
@@ -56,9 +56,9 @@ func (w *waiting) addReconcile(x int32, prerequisites []arc) {
 	}
 }
 
-func (w *waiting) addDelete(x int32, dependants []arc) {
+func (w *waiting) addDelete(x int32, downstream []arc) {
 	remove, beyond := &w.tasks[w.remove(x)], &w.tasks[w.beyond(x)]
-	for _, a := range dependants {
+	for _, a := range downstream {
 		if a.kind == gone {
 			continue
 		}
