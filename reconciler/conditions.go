@@ -41,7 +41,10 @@ func conditionsOf(result *workflow.Result, generation int64) []metav1.Condition 
 		}
 		stalled = slices.ContainsFunc(causes, isStalled)
 	}
-	if result.Cleanup {
+	switch {
+	case result.Invalid != nil:
+		reason, message, stalled = workflow.ReasonInvalidSpec, result.Invalid.Error(), true
+	case result.Cleanup:
 		reason = "Deleting"
 	}
 	condition := func(kind string, is bool) metav1.Condition {
@@ -120,7 +123,7 @@ func isStalled(n *workflow.NodeResult) bool {
 		return false
 	}
 	switch n.Reason {
-	case "NotOwned", "ClaimedBy", "Conflict", "Immutable", "Protected", "Contested", "Unstable", "InvalidSpec":
+	case "NotOwned", "ClaimedBy", "Conflict", "Immutable", "Protected", "Contested", "Unstable":
 		return true
 	}
 	return workflow.IsTerminal(n.Err)

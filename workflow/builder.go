@@ -21,6 +21,7 @@ type Builder[P any] struct {
 type graph[P any] struct {
 	name   string
 	nodes  []*node[P]
+	checks []func(r *Run[P]) error
 	shared int // how many conditions groups have declared
 	built  bool
 }
@@ -66,7 +67,7 @@ func (b *Builder[P]) Build() (*Workflow[P], error) {
 	}
 	g.built = true
 	return &Workflow[P]{
-		name: g.name, nodes: g.nodes, shared: g.shared,
+		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared,
 		layout: newLayout(g.nodes, links), picture: newPicture(g.name, g.nodes),
 	}, nil
 }
@@ -75,6 +76,7 @@ func (b *Builder[P]) Build() (*Workflow[P], error) {
 type Workflow[P any] struct {
 	name    string
 	nodes   []*node[P]
+	checks  []func(r *Run[P]) error
 	shared  int
 	layout  *layout[P]
 	picture *Picture

@@ -79,8 +79,8 @@ func (x *execution[P]) resource(v int32) resource[P] {
 	return x.runner.resources[x.layout.vertices[v].node.index]
 }
 
-func (x *execution[P]) result() *Result {
-	result := &Result{Nodes: x.out, Cleanup: x.cleanup, graph: x.runner.workflow.picture}
+func (x *execution[P]) result(invalid error) *Result {
+	result := &Result{Nodes: x.out, Cleanup: x.cleanup, Invalid: invalid, graph: x.runner.workflow.picture}
 	if x.subject.Summarize != nil {
 		x.subject.Summarize(&Run[P]{x: x, vertex: nobody, executing: true}, result)
 	}

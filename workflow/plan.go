@@ -148,7 +148,11 @@ func (x *execution[P]) ask(v int32, name string, holds func(*Run[P]) Verdict) (v
 
 func (x *execution[P]) panicked(v int32, value any, stack []byte) error {
 	if _, ok := value.(misuse); !ok && x.runner.options.Observer != nil {
-		x.runner.options.Observer.Panicked(x.ctx, x.subject.ID, x.out[v].Name, value, stack)
+		name := "" // of a check, which no node has
+		if v != nobody {
+			name = x.out[v].Name
+		}
+		x.runner.options.Observer.Panicked(x.ctx, x.subject.ID, name, value, stack)
 	}
 	return caught(value, stack)
 }

@@ -64,11 +64,13 @@ type Result struct {
 	Nodes []NodeResult
 	// Cleanup says that the run deleted: it was started by [Runner.Cleanup].
 	Cleanup bool
+	// Invalid is why the primary was refused by a check of Validate; nothing was touched then.
+	Invalid error
 	graph   *Picture
 }
 
 // Ready reports whether everything is as wanted: each node Ready, Inactive or Disabled.
-func (r *Result) Ready() bool { return r.all(Ready, Inactive, Disabled) }
+func (r *Result) Ready() bool { return r.Invalid == nil && r.all(Ready, Inactive, Disabled) }
 
 // Complete reports whether nothing is left that a cleanup has to remove: each node Deleted, Collected or Inactive.
 func (r *Result) Complete() bool { return r.all(Deleted, Collected, Inactive) }
@@ -82,9 +84,10 @@ func (r *Result) all(a, b, c State) bool {
 	return true
 }
 
-// Err joins the failures of all nodes in declaration order, each wrapped in a [NodeError]; nil if none failed.
+// Err joins why the primary is invalid and the failures of all nodes in declaration order, each wrapped in a
+// [NodeError]; nil if there are none.
 func (r *Result) Err() error {
-	var errs []error
+	errs := []error{r.Invalid}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Err != nil {
 			errs = append(errs, &NodeError{Node: n.Name, Err: n.Err})

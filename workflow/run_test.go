@@ -185,6 +185,48 @@ func TestGroups(t *testing.T) { // R5
 	}
 }
 
+func TestValidate(t *testing.T) {
+	first, second := errors.New("port 0"), errors.New("no image")
+	b := workflow.NewBuilder[*primary]("valid")
+	var wrong error
+	b.Validate(func(run) error { return wrong }).Validate(func(run) error {
+		if wrong != nil {
+			panic(second)
+		}
+		return nil
+	})
+	touched := 0
+	node := thing{
+		prepare: func(run) (workflow.Step[string], error) {
+			touched++
+			return workflow.Step[string]{Ready: workflow.Met()}, nil
+		},
+		remove: func(run) (workflow.Removal, error) { touched++; return workflow.Removal{Gone: true}, nil },
+	}
+	workflow.Add(b, "wanted", node)
+	workflow.Add(b, "unwanted", node).ReconcileWhen("no", func(run) workflow.Verdict { return workflow.Unmet("No", "no") })
+	runner, subject := newRunner(t, b, workflow.Options{}), workflow.Subject[*primary]{ID: "a"}
+
+	wrong = first
+	result := runner.Reconcile(t.Context(), subject)
+	if touched != 0 || result.Ready() || !errors.Is(result.Err(), first) || !workflow.IsTerminal(result.Err()) {
+		t.Errorf("touched %d nodes, %v", touched, result.Err())
+	}
+	if row := result.Node("unwanted"); row.State != workflow.Blocked || row.Reason != workflow.ReasonInvalidSpec {
+		t.Errorf("unwanted: got %+v", row)
+	}
+	if result.RequeueAfter() != 0 {
+		t.Errorf("tried again after %v", result.RequeueAfter())
+	}
+	if !runner.Cleanup(t.Context(), subject).Complete() {
+		t.Error("an invalid primary can't be cleaned up")
+	}
+	wrong, touched = nil, 0
+	if result = runner.Reconcile(t.Context(), subject); !result.Ready() || touched != 2 {
+		t.Errorf("touched %d nodes, %v", touched, result.Err())
+	}
+}
+
 func TestZeroVerdictIsUnknown(t *testing.T) { // R4
 	b := workflow.NewBuilder[*primary]("zero")
 	deleted := false

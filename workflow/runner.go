@@ -127,9 +127,13 @@ func (r *Runner[P]) Resources() iter.Seq2[string, any] {
 // Reconcile runs the workflow for a primary that lives. It returns once everything that it started has ended.
 func (r *Runner[P]) Reconcile(ctx context.Context, s Subject[P]) *Result {
 	x := r.newExecution(ctx, s, false)
+	if err := x.validate(); err != nil {
+		x.refuse()
+		return x.result(err)
+	}
 	x.plan()
 	x.walk()
-	return x.result()
+	return x.result(nil)
 }
 
 // Cleanup deletes everything, for a primary that is being deleted. It is to be repeated until the result is Complete.
@@ -137,7 +141,7 @@ func (r *Runner[P]) Cleanup(ctx context.Context, s Subject[P]) *Result {
 	x := r.newExecution(ctx, s, true)
 	x.planCleanup()
 	x.walk()
-	return x.result()
+	return x.result(nil)
 }
 
 // Forget drops what is remembered of a primary, which has gone.
