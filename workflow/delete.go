@@ -4,7 +4,6 @@ package workflow
 
 import (
 	"context"
-	"runtime/debug"
 )
 
 // hold is how a vertex d keeps its prerequisite p from being deleted.
@@ -159,7 +158,7 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 	if x.isHung(v) { // what an abandoned execution is still writing can't be seen to be gone
 		return true
 	}
-	removal, err := x.remove(v)
+	removal, err := inline(x, v, x.resource(v).remove)
 	switch {
 	case err != nil && x.notYet(v, Deleting, err):
 		return true
@@ -185,20 +184,6 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 		return func() { x.removed(v, after) }
 	}, failed)
 	return false
-}
-
-func (x *execution[P]) remove(v int32) (removal Removal, err error) {
-	view := &x.views[v]
-	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
-		}
-		if err == nil {
-			err = view.unseen
-		}
-	}()
-	return x.resource(v).remove(view)
 }
 
 // removed asks the postcondition once the resource has said that the dependent is gone.

@@ -113,6 +113,22 @@ func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 	return presence, err
 }
 
+// inline calls a function of v's resource on the run's goroutine. A panic is its error; so is what it couldn't observe of
+// its own, which is no absence.
+func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error)) (out O, err error) {
+	view := &x.views[v]
+	view.unseen = nil
+	defer func() {
+		if p := recover(); p != nil {
+			err = x.panicked(v, p, debug.Stack())
+		}
+		if err == nil {
+			err = view.unseen
+		}
+	}()
+	return call(view)
+}
+
 // execute calls the author's code inside the observer's hooks. A panic is returned as an error.
 func execute[P, O any](
 	ctx context.Context, x *execution[P], v int32, do func(context.Context) (O, error), operation func(O) Operation,

@@ -5,7 +5,6 @@ package workflow
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 )
 
 // startReconcile checks the edges of a wanted vertex, then its gate, then prepares it.
@@ -30,7 +29,7 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 		x.unanswered(v, "GateUnknown", verdict)
 		return true
 	}
-	step, err := x.prepare(v)
+	step, err := inline(x, v, x.resource(v).prepare)
 	if err != nil {
 		x.refused(v, preparation, err)
 		return true
@@ -106,21 +105,6 @@ func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
 		x.out[v].judged("", verdict) // the prerequisite is ready: only this says what is amiss
 	}
 	return verdict
-}
-
-// prepare calls the resource. What it couldn't observe of its own isn't absent: it is an error, whatever came of it.
-func (x *execution[P]) prepare(v int32) (step Step[any], err error) {
-	view := &x.views[v]
-	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
-		}
-		if err == nil {
-			err = view.unseen
-		}
-	}()
-	return x.resource(v).prepare(view)
 }
 
 // erred tells "not yet" from failures of a Do.
