@@ -113,8 +113,8 @@ func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 	return presence, err
 }
 
-// inline calls a function of v's resource on the run's goroutine. A panic is its error; so is what it couldn't observe of
-// its own, which is no absence.
+// inline calls a function of v's resource on the run's goroutine. A panic is its error; so is what it couldn't observe
+// of its own, which is no absence.
 func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error)) (out O, err error) {
 	view := &x.views[v]
 	view.unseen = nil
