@@ -81,6 +81,9 @@ func NewEngine(t Target, o EngineOptions) (*Engine, error) {
 func (e *Engine) Forget(owner types.UID) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
+	for k := range e.records[owner] {
+		e.overlay.Drop(k)
+	}
 	delete(e.records, owner)
 }
 

@@ -72,12 +72,32 @@ func summary(kind schema.GroupKind, s metav1.Status) string {
 		}
 	}
 	text := strings.Join(parts, " ")
-	if kind == (schema.GroupKind{Kind: "Secret"}) {
+	if kind == secrets() {
 		return text
 	}
-	clause := s.Message[strings.LastIndex(s.Message, ": ")+1:]
-	if runes := []rune(strings.TrimSpace(clause)); len(runes) > maxClause {
+	if clause := lastClause(s.Message); clause != "" {
+		text += ": " + clause
+	}
+	return text
+}
+
+// lastClause is what remains of a message without the object and its values; "" if it ends in a value. Beyond the first
+// line some messages show how the object differs.
+func lastClause(message string) string {
+	message, _, _ = strings.Cut(message, "\n")
+	at := strings.LastIndex(message, ": ")
+	before, clause := message[:max(at, 0)], strings.TrimSpace(message[at+1:])
+	isValue := strings.HasSuffix(before, " value") && !strings.HasSuffix(before, "Required value")
+	if isInsideValue := strings.Count(clause, `"`)%2 > 0; isValue || isInsideValue {
+		return ""
+	}
+	if !strings.Contains(clause, "[") {
+		clause = strings.TrimSuffix(clause, "]") // of a list of errors
+	}
+	if runes := []rune(clause); len(runes) > maxClause {
 		clause = string(runes[:maxClause-1]) + "…"
 	}
-	return text + ": " + strings.TrimSpace(clause)
+	return clause
 }
+
+func secrets() schema.GroupKind { return schema.GroupKind{Kind: "Secret"} }

@@ -5,6 +5,7 @@ package dependent
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,19 +48,27 @@ func Generate[T Generated, PT ObjectOf[T], P client.Object](
 		if own != nil {
 			kept = contents(own)
 		}
-		values := make(map[string]string, len(keys))
+		values, stable := make(map[string]string, len(keys)), make(map[string]*string, len(keys))
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			value, ok := kept[key]
-			if !ok {
+			if ok {
+				stable[key] = &value
+			} else {
 				made, err := keys[key]()
 				if err != nil {
 					return draft{}, fmt.Errorf("generating %q: %w", key, err)
 				}
-				value = made
+				value, stable[key] = made, nil
 			}
 			values[key] = value
 		}
-		return typedDraft(filled[T, PT](named(r), values))
+		d, err := typedDraft(filled[T, PT](named(r), values))
+		if err != nil {
+			return draft{}, err
+		}
+		// That a value is missing is the same intent every time, though what is generated for it isn't.
+		d.plain, err = json.Marshal(stable)
+		return d, err
 	}
 	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), named: named, desired: desired})
 }

@@ -3,6 +3,7 @@
 package dependent
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
@@ -65,10 +66,29 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 		}
 		fields = copied(fields)
 		delete(fields, "status")
+		if gvk.GroupKind() == secrets() {
+			textAsData(fields)
+		}
 		fields["apiVersion"], fields["kind"] = gvk.GroupVersion().String(), gvk.Kind
 		fields["metadata"] = e.metadata(copied(fields["metadata"]), d.name, t, reference)
 		return fields, nil
 	}}
+}
+
+// textAsData puts the stringData of a Secret where the server puts it. The server doesn't know whose it is afterwards:
+// it could neither be compared, nor corrected, nor removed.
+func textAsData(fields map[string]any) {
+	text, ok := fields["stringData"].(map[string]any)
+	if !ok {
+		return
+	}
+	data := copied(fields["data"])
+	for key, value := range text {
+		plain, _ := value.(string)
+		data[key] = base64.StdEncoding.EncodeToString([]byte(plain))
+	}
+	delete(fields, "stringData")
+	fields["data"] = data
 }
 
 func (e *Engine) metadata(

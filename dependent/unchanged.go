@@ -24,62 +24,59 @@ type record struct {
 	owned   uint64 // digest of the owned fields and their live values, if the server judged them; else 0
 }
 
-// unchanged reports whether writing the intent would change nothing. The levels, each dearer than the one before: the
-// same intent on the same version; a version that only status has moved; the fields that we own, one by one; fields
-// that differ, but that the server has judged to be the same before. It brings rec up to date.
-func (o *object[P, T]) unchanged(in intent, live T, rec *record) (bool, error) {
+// unchanged reports whether writing the intent would change nothing. The levels, each dearer than the one before:
+// the same intent on the same version; a version that only status has moved; the fields that we own, one by one;
+// fields that differ, but that the server has judged to be the same before. It brings rec up to date. What can't
+// be compared is left to the server.
+func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
 	same := rec.intent == in.digest && rec.uid == live.GetUID()
 	if same && rec.version == live.GetResourceVersion() {
-		return true, nil
+		return true
 	}
 	meta := o.metaDigest(live)
 	if same && rec.meta == meta && live.GetGeneration() > 0 {
 		rec.version = live.GetResourceVersion()
-		return true, nil
+		return true
 	}
-	look, err := o.inspect(in, live)
-	if err != nil || look.owned == 0 {
-		return false, err
-	}
-	if !look.unchanged && (!same || look.owned != rec.owned) {
-		return false, nil
+	look := o.inspect(in, live)
+	if look.owned == 0 || !look.unchanged && (!same || look.owned != rec.owned) {
+		return false
 	}
 	*rec = record{
 		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: meta, owned: look.owned,
 	}
-	return true, nil
+	return true
 }
 
-// inspection is what our managed fields say of an object.
+// inspection is what our managed fields say of an object. The zero value says nothing.
 type inspection struct {
 	unchanged bool
-	owned     uint64 // digest of the owned fields and their values; 0 if nothing is owned
+	owned     uint64 // digest of the owned fields and their values; 0 if nothing is owned, or nothing can be said
 }
 
-func (o *object[P, T]) inspect(in intent, live T) (inspection, error) {
+func (o *object[P, T]) inspect(in intent, live T) inspection {
 	entry := o.entry(live)
 	if entry == nil {
-		return inspection{}, nil
+		return inspection{}
 	}
 	set, err := owned.Parse(entry)
 	if err != nil {
-		return inspection{}, err
+		return inspection{}
 	}
 	c, err := o.compare(in, live)
 	if err != nil {
-		return inspection{}, err
+		return inspection{}
 	}
 	digest := o.digestOf(func(h *maphash.Hash) { owned.Digest(h, set, c.Have) })
-	return inspection{unchanged: c.Unchanged(set), owned: digest}, nil
+	return inspection{unchanged: c.Unchanged(set), owned: digest}
 }
 
 // judged makes the record of what a write answered: whatever the fields look like, the server takes them for the same.
-func (o *object[P, T]) judged(in intent, live T) (record, error) {
-	look, err := o.inspect(in, live)
+func (o *object[P, T]) judged(in intent, live T) record {
 	return record{
 		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
-		meta: o.metaDigest(live), owned: look.owned,
-	}, err
+		meta: o.metaDigest(live), owned: o.inspect(in, live).owned,
+	}
 }
 
 func (o *object[P, T]) entry(live T) []byte {

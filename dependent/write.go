@@ -37,11 +37,11 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 		return false, workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(w.live))
 	}
 	now := before
-	unchanged, err = w.object.unchanged(w.intent, w.live, &now)
+	unchanged = w.object.unchanged(w.intent, w.live, &now)
 	if unchanged && now != before {
 		w.engine().remember(w.tracking.owner, w.key(), now)
 	}
-	return unchanged, err
+	return unchanged, nil
 }
 
 // again is after how long a write is planned anew that met something which the cache hadn't shown; events come sooner.
@@ -84,11 +84,7 @@ func (w *write[P, T]) apply(ctx context.Context, uid types.UID) (out workflow.Ou
 		return out, err
 	}
 	w.engine().overlay.Put(w.key(), obj)
-	rec, err := w.object.judged(w.intent, obj)
-	if err != nil {
-		return out, err
-	}
-	w.engine().remember(w.tracking.owner, w.key(), rec)
+	w.engine().remember(w.tracking.owner, w.key(), w.object.judged(w.intent, obj))
 	return workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj)}, nil
 }
 

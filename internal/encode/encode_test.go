@@ -5,6 +5,7 @@ package encode_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -156,13 +157,13 @@ type values struct {
 	ZeroStruct   common               `json:"zeroStruct,omitzero"`
 	Pointer      *common              `json:"pointer,omitempty"`
 	PointerMust  *common              `json:"pointerMust"`
-	Quantity     resource.Quantity    `json:"quantity,omitempty"`
+	Quantity     resource.Quantity    `json:"quantity,omitempty"` //nolint:modernize // as the kinds of Kubernetes have it
 	QuantityMust resource.Quantity    `json:"quantityMust"`
-	IntOrString  intstr.IntOrString   `json:"intOrString,omitempty"`
+	IntOrString  intstr.IntOrString   `json:"intOrString,omitempty"` //nolint:modernize // as the kinds of Kubernetes have it
 	Duration     *metav1.Duration     `json:"duration,omitempty"`
-	Stamp        metav1.Time          `json:"stamp,omitempty"`
+	Stamp        metav1.Time          `json:"stamp,omitempty"` //nolint:modernize // as the kinds of Kubernetes have it
 	StampMust    metav1.Time          `json:"stampMust"`
-	Raw          runtime.RawExtension `json:"raw,omitempty"`
+	Raw          runtime.RawExtension `json:"raw,omitempty"` //nolint:modernize // as the kinds of Kubernetes have it
 	RawMust      runtime.RawExtension `json:"rawMust"`
 	Any          any                  `json:"any,omitempty"`
 	Bytes        []byte               `json:"bytes,omitempty"`
@@ -236,9 +237,7 @@ func TestValues(t *testing.T) { // R30
 				t.Fatal(err)
 			}
 			want := decoded(t, `{`+test.want+`}`)
-			for key, value := range decoded(t, `{`+zero+`}`) {
-				want[key] = value
-			}
+			maps.Copy(want, decoded(t, `{`+zero+`}`))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("want -, got +:\n%s", diff)
 			}

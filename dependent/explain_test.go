@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/espalier-dev/espalier/dependent"
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// hush is a value that must never be read in a message.
+const hush = "hush-2f9c"
+
+// What the server says about an object may hold the object's own values: of a Secret the paths alone are passed on, of
+// anything else the last clause too.
+func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
+	tests := []struct {
+		name    string
+		declare func(b builder, refused bool)
+		want    string // of the message, after the object's name
+		reason  string
+	}{
+		{
+			name: "a key of a Secret",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Secret, error) {
+					s := secret(corev1.SecretTypeOpaque, "ok", hush)
+					if refused {
+						s.Data["not ok"] = []byte(hush)
+					}
+					return s, nil
+				})
+			},
+			want: `Invalid data[not ok]`, reason: "Invalid",
+		},
+		{
+			name: "the type of a Secret",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Secret, error) {
+					if refused {
+						return secret("example.com/"+hush, "ok", hush), nil
+					}
+					return secret(corev1.SecretTypeOpaque, "ok", hush), nil
+				})
+			},
+			want: `Invalid type`, reason: "Invalid",
+		},
+		{
+			name: "a Secret that isn't what its type says",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Secret, error) {
+					if refused {
+						return secret(corev1.SecretTypeDockerConfigJson, corev1.DockerConfigJsonKey, "{"+hush), nil
+					}
+					return secret(corev1.SecretTypeDockerConfigJson, corev1.DockerConfigJsonKey, `{"auths":{}}`), nil
+				})
+			},
+			want: `Invalid data[.dockerconfigjson]`, reason: "Invalid",
+		},
+		{
+			name: "a Secret that isn't one",
+			declare: func(b builder, refused bool) {
+				dependent.Apply[corev1.Secret](b, "node", func(run) (*configuration, error) {
+					c := &configuration{map[string]any{"metadata": map[string]any{"name": "object"}}}
+					if refused {
+						c.fields[hush] = hush
+					}
+					return c, nil
+				})
+			},
+			want: `status 500`, reason: "Invalid",
+		},
+		{
+			name: "data of a Secret that isn't encoded",
+			declare: func(b builder, refused bool) {
+				dependent.Apply[corev1.Secret](b, "node", func(run) (*configuration, error) {
+					c := &configuration{map[string]any{"metadata": map[string]any{"name": "object"}}}
+					if refused {
+						c.fields["data"] = map[string]any{"a": hush + "!"}
+					}
+					return c, nil
+				})
+			},
+			want: `status 500`, reason: "Error",
+		},
+		{
+			name: "the template of a Job",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*batchv1.Job, error) {
+					pod := podSpec("1")
+					if refused {
+						pod = podSpec("2")
+					}
+					return &batchv1.Job{
+						ObjectMeta: metav1.ObjectMeta{Name: "object"},
+						Spec:       batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: pod}},
+					}, nil
+				})
+			},
+			want: `Invalid spec.template: field is immutable`, reason: "Invalid",
+		},
+		{
+			name: "the spec of a Pod",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Pod, error) {
+					pod := podSpec("1")
+					if refused {
+						pod = podSpec("2")
+					}
+					return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "object"}, Spec: pod}, nil
+				})
+			},
+			want: `Invalid spec: `, reason: "Invalid",
+		},
+		{
+			name: "an environment variable twice",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Pod, error) {
+					pod := podSpec("1")
+					if refused {
+						pod.Containers[0].Env = append(pod.Containers[0].Env, corev1.EnvVar{Name: "A", Value: hush})
+					}
+					return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "object"}, Spec: pod}, nil
+				})
+			},
+			want: `status 500: duplicate entries for key`, reason: "Invalid",
+		},
+		{
+			name: "the size of a claim",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.PersistentVolumeClaim, error) {
+					claim := &corev1.PersistentVolumeClaim{
+						ObjectMeta: metav1.ObjectMeta{Name: "object"},
+						Spec: corev1.PersistentVolumeClaimSpec{
+							AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeName: hush,
+							Resources: corev1.VolumeResourceRequirements{
+								Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+							},
+						},
+					}
+					if refused {
+						claim.Spec.VolumeName += "2"
+					}
+					return claim, nil
+				})
+			},
+			want: `Invalid spec: `, reason: "Invalid",
+		},
+		{
+			name: "a port of a Service",
+			declare: func(b builder, refused bool) {
+				dependent.Typed(b, "node", func(run) (*corev1.Service, error) {
+					port := int32(80)
+					if refused {
+						port = 800000
+					}
+					return &corev1.Service{
+						ObjectMeta: metav1.ObjectMeta{Name: "object"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: port}}},
+					}, nil
+				})
+			},
+			want: `Invalid spec.ports[0].port spec.ports[0].targetPort: must be between 1 and 65535, inclusive`, reason: "Invalid",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			row, _ := w.reconcile(t, w.runner(t, func(b builder) { test.declare(b, false) }))
+			if row.Err != nil {
+				t.Fatal(row.Err)
+			}
+			w = w.restarted(t)
+			result := w.runner(t, func(b builder) { test.declare(b, true) }).Reconcile(t.Context(), of(w.primary))
+			row = result.Node("node")
+			wantRow(t, row, workflow.Failed, test.reason)
+			if terminal := test.reason == "Invalid"; workflow.IsTerminal(row.Err) != terminal {
+				t.Errorf("terminal = %t, want %t", !terminal, terminal)
+			}
+			_, after, _ := strings.Cut(row.Message, `"object": `)
+			if !strings.HasPrefix(after, test.want) {
+				t.Errorf("the message is %q, want %q in it", row.Message, test.want)
+			}
+			for _, text := range []string{row.Message, result.Err().Error(), fmt.Sprintf("%+v", row.Err), fmt.Sprintf("%v", row)} {
+				if strings.Contains(text, hush) {
+					t.Errorf("a value can be read in %q", text)
+				}
+			}
+			if len([]rune(after)) > 300 || strings.Contains(after, "\n") {
+				t.Errorf("the message is long: %q", row.Message)
+			}
+			if status := apierrors.APIStatus(nil); !errors.As(row.Err, &status) {
+				t.Error("the cause can't be found")
+			}
+		})
+	}
+}
+
+func TestLastClause(t *testing.T) { // R45
+	tests := []struct{ name, message, want string }{
+		{"no clause", "nothing to see", "nothing to see"},
+		{"empty", "", ""},
+		{"a reason", `Job "a" is invalid: spec.template: Invalid value: {"a":"hush"}: field is immutable`, "field is immutable"},
+		{"several reasons", `Service "a" is invalid: [spec.a: Invalid value: "hush": must be b, spec.c: Required value: must be set]`, "must be set"},
+		{"a list in the reason", `Service "a" is invalid: spec.a: Invalid value: "hush": must be one of [b, c]`, "must be one of [b, c]"},
+		{"allowed values", `Pod "a" is invalid: spec.a: Unsupported value: "hush": supported values: "b", "c"`, `"b", "c"`},
+		{"a value at the end", `Pod "a" is invalid: spec.a: Duplicate value: {"name":"a","value":"hush"}`, ""},
+		{"a value with a colon at the end", `Pod "a" is invalid: spec.a: Invalid value: "x: hush"`, ""},
+		{"a difference", "Pod \"a\" is invalid: spec: Forbidden: may not change\n {\n- value: \"hush\"", "may not change"},
+		{"a long one", "a: " + strings.Repeat("ä", 300), strings.Repeat("ä", 199) + "…"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := dependent.LastClause(test.message); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func secret(kind corev1.SecretType, key, value string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "object"}, Type: kind, Data: map[string][]byte{key: []byte(value)},
+	}
+}
+
+func podSpec(value string) corev1.PodSpec {
+	return corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
+		Name: "main", Image: "registry.example.com/main:1",
+		Env: []corev1.EnvVar{{Name: "A", Value: hush + value}, {Name: "B", Value: "x: " + hush + value}},
+	}}}
+}
+
+func TestForbidden(t *testing.T) { // R32 R45
+	w := newWorld(t)
+	user, err := shared.get(t).User("reader-" + w.namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allow(t, w, "reader-"+w.namespace, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list", "watch"}})
+	w.startAs(t, user)
+	s := &settings{data: map[string]string{"a": hush}}
+	row, _ := w.reconcile(t, w.runner(t, s.declare))
+	wantRow(t, row, workflow.Failed, "Forbidden")
+	if strings.Contains(row.Message, hush) || !strings.HasPrefix(row.Message, `applying ConfigMap "settings": Forbidden`) {
+		t.Errorf("the message is %q", row.Message)
+	}
+	if workflow.IsTerminal(row.Err) || row.RetryAfter == 0 {
+		t.Error("a role may be granted later")
+	}
+}
+
+// allow grants a user something in all namespaces.
+func allow(t *testing.T, w *world, user string, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	w.create(t, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules})
+	w.create(t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+	})
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/internal/overlay"
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// Readiness is the rule of each kind.
+func Readiness(obj client.Object) workflow.Verdict { return readiness(obj) }
+
+// LastClause is what is passed on of a server's message.
+func LastClause(message string) string { return lastClause(message) }
+
+// Remembered counts what an Engine remembers of writes.
+func Remembered(e *Engine) int {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	n := 0
+	for _, records := range e.records {
+		n += len(records)
+	}
+	for kind := range e.sources {
+		e.overlay.Each(kind, func(overlay.Key, client.Object) { n++ })
+	}
+	return n
+}
+
+// Age makes every object look as if a heartbeat had moved it since it was last seen.
+func Age(e *Engine) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	for _, records := range e.records {
+		for key, rec := range records {
+			rec.version = ""
+			records[key] = rec
+		}
+	}
+}
+
+// Restart drops all records, as a restart does.
+func Restart(e *Engine) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	clear(e.records)
+}
+
+// Unseen counts the answers to writes that the cache hasn't caught up with.
+func Unseen(e *Engine) int {
+	n := 0
+	for _, s := range e.all() {
+		e.overlay.Each(s.gvk, func(overlay.Key, client.Object) { n++ })
+	}
+	return n
+}
