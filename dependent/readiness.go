@@ -63,7 +63,7 @@ func statefulSetUpdated(set *appsv1.StatefulSet, want int32) bool {
 }
 
 func progressing(ready bool, want int32) workflow.Verdict {
-	return workflow.If(ready, "Progressing", "%d replicas wanted, up to date and ready: not all are so yet", want)
+	return workflow.If(ready, "Progressing", "not all replicas are up to date and ready: want %d", want)
 }
 
 func jobReady(j *batchv1.Job) workflow.Verdict {

@@ -39,7 +39,7 @@ func judge[T any, PT dependent.ObjectOf[T]](t *testing.T, rows []judgement) {
 	}
 }
 
-const wanted3 = "unmet: Progressing: 3 replicas wanted, up to date and ready: not all are so yet"
+const wanted3 = "unmet: Progressing: not all replicas are up to date and ready: want 3"
 
 func TestDeploymentReadiness(t *testing.T) { // R38 D1 D4
 	judge[appsv1.Deployment](t, []judgement{
@@ -61,7 +61,7 @@ func TestDeploymentReadiness(t *testing.T) { // R38 D1 D4
 		{"no replicas wanted", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, "met"},
 		{
 			"no replicas wanted, one remains", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, replicas: 1}}`,
-			"unmet: Progressing: 0 replicas wanted, up to date and ready: not all are so yet",
+			"unmet: Progressing: not all replicas are up to date and ready: want 0",
 		},
 		{
 			"its deadline has passed", `{metadata: {generation: 2}, spec: {replicas: 3}, status: {observedGeneration: 2, replicas: 4, updatedReplicas: 1,
