@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -23,15 +24,17 @@ func main() {
 	metrics := flag.String("metrics-bind-address", ":8080", "address of the metrics; 0 for none")
 	health := flag.String("health-probe-bind-address", ":8081", "address of the health probes; 0 for none")
 	elect := flag.Bool("leader-elect", false, "elect a leader, so that several instances may run")
+	namespace := flag.String("leader-election-namespace", "", "where leaders are elected; default the operator's own")
 	logs := textlogger.NewConfig()
 	logs.AddFlags(flag.CommandLine)
 	flag.Parse()
 	ctrl.SetLogger(textlogger.NewLogger(logs))
-	err := run(ctrl.Options{
-		Metrics:                metricsserver.Options{BindAddress: *metrics},
-		HealthProbeBindAddress: *health,
-		LeaderElection:         *elect,
-		LeaderElectionID:       "webapp-operator",
+	err := run(ctrl.SetupSignalHandler(), ctrl.Options{
+		Metrics:                 metricsserver.Options{BindAddress: *metrics},
+		HealthProbeBindAddress:  *health,
+		LeaderElection:          *elect,
+		LeaderElectionID:        "webapp-operator",
+		LeaderElectionNamespace: *namespace,
 	})
 	if err != nil {
 		ctrl.Log.Error(err, "Operator ended")
@@ -39,7 +42,8 @@ func main() {
 	}
 }
 
-func run(o ctrl.Options) error {
+// run is the operator until ctx ends.
+func run(ctx context.Context, o ctrl.Options) error {
 	o.Scheme = runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
 		if err := add(o.Scheme); err != nil {
@@ -64,5 +68,5 @@ func run(o ctrl.Options) error {
 	if err := webapps.SetupWithManager(mgr); err != nil {
 		return err
 	}
-	return mgr.Start(ctrl.SetupSignalHandler())
+	return mgr.Start(ctx)
 }

@@ -5,10 +5,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
+	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,12 +19,12 @@ import (
 
 	"github.com/espalier-dev/espalier/envtest"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
+	"github.com/espalier-dev/espalier/examples/webapp/config"
 )
 
 const (
-	configuration = "examples/webapp/config"
-	namespace     = "default"
-	operatorUser  = "webapp-operator"
+	namespace    = "default"
+	operatorUser = "webapp-operator"
 )
 
 // cluster is the control plane, and a client that may do everything and isn't counted.
@@ -36,10 +37,13 @@ type cluster struct {
 // startCluster starts a control plane that knows WebApps, has room for their databases, and grants the operator its
 // role.
 func startCluster(ctx context.Context) (*cluster, error) {
-	if _, err := os.Stat(configuration); err != nil {
-		return nil, fmt.Errorf("finding the example's configuration: %w: run the demo from the root of the repository", err)
+	definition := &apiextensionsv1.CustomResourceDefinition{}
+	if err := load("crd/webapp.example.espalier.dev_webapps.yaml", definition); err != nil {
+		return nil, err
 	}
-	env, err := envtest.Start(ctx, envtest.Options{Controllers: true, CRDPaths: []string{configuration + "/crd"}})
+	env, err := envtest.Start(ctx, envtest.Options{
+		Controllers: true, CRDs: []*apiextensionsv1.CustomResourceDefinition{definition},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -71,18 +75,31 @@ func (c *cluster) prepare(ctx context.Context) error {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: operatorUser}},
 	}}
 	for i := range 2 {
-		objects = append(objects, volume(i))
+		objects = append(objects, disk(i))
 	}
 	for _, obj := range objects {
 		if err := c.client.Create(ctx, obj); err != nil {
 			return err
 		}
 	}
-	return nil
+	// In the first two seconds of a definition the server delays creations. They aren't the operator's to answer for.
+	app, err := sample(shop)
+	if err != nil {
+		return err
+	}
+	return c.client.Create(ctx, app, client.DryRunAll)
 }
 
-// volume is a simulated disk: the real controllers bind the databases' claims to it.
-func volume(i int) *corev1.PersistentVolume {
+// sample reads one of the operator's samples.
+func sample(name string) (*v1.WebApp, error) {
+	app := &v1.WebApp{}
+	err := load("samples/"+name+".yaml", app)
+	app.Namespace = namespace
+	return app, err
+}
+
+// disk is a simulated one: the real controllers bind the databases' claims to it.
+func disk(i int) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("disk-%d", i)},
 		Spec: corev1.PersistentVolumeSpec{
@@ -93,13 +110,16 @@ func volume(i int) *corev1.PersistentVolume {
 	}
 }
 
-// load reads the first object of a file of the example's configuration.
+// load reads the first object of a file of the operator's configuration.
 func load(file string, into client.Object) error {
-	text, err := os.ReadFile(configuration + "/" + file)
+	text, err := fs.ReadFile(config.Files(), file)
 	if err != nil {
 		return err
 	}
-	return yaml.Unmarshal(text, into)
+	if err := yaml.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("reading %s: %w", file, err)
+	}
+	return nil
 }
 
 func (c *cluster) stop() error { return c.env.Stop() }

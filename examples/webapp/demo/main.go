@@ -18,51 +18,60 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// The logs of the operator would tear the pictures apart; its results tell the same.
+	context.AfterFunc(ctx, stop) // a second signal ends at once; the control plane goes with this process in any case
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	if err := run(ctx, newScreen(os.Stdout), os.Getenv("KEEP") != ""); err != nil {
-		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
+	err := run(ctx, newDisplay(os.Stdout), os.Getenv("KEEP") != "")
+	if err == nil {
+		return
 	}
+	fmt.Fprintln(os.Stderr, "demo:", err)
+	if ctx.Err() != nil {
+		os.Exit(128 + int(syscall.SIGINT)) // as shells say it
+	}
+	os.Exit(1)
 }
 
-// run plays the whole demo. With keep it stays up after the applications are ready, until ctx ends.
-func run(ctx context.Context, s *screen, keep bool) (err error) {
+// run plays the whole demo. With keep it doesn't delete but stays up, until ctx ends.
+func run(ctx context.Context, display *display, keep bool) (err error) {
 	began := time.Now()
-	s.title("Starting etcd, kube-apiserver, controllers, scheduler and a simulated node")
+	display.title("Starting etcd, kube-apiserver, controllers, scheduler and a simulated node")
 	c, err := startCluster(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	s.say("the control plane is up after %.1f s", time.Since(began).Seconds())
+	display.say("the control plane was up after %.1f s", time.Since(began).Seconds())
 
-	o, err := startOperator(ctx, c, s)
-	if err != nil {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	d := &demo{cluster: c, display: display, trees: &trees{}}
+	if d.operator, err = startOperator(ctx, c, d.observe, fail); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.stop()) }()
+	defer func() { err = errors.Join(err, d.operator.stop()) }()
+	display.say("the operator runs in this process, as user %s, under its role", operatorUser)
 
-	d := &demo{cluster: c, operator: o, screen: s}
-	steps := append(creation(), changes()...)
-	if !keep {
-		steps = append(steps, steadyState(), deletion())
+	steps := []step{
+		creation(), newImage(), newSetting(), exposeOff(), exposeOn(), repairDeletion(), repairEdit(), steadyState(),
 	}
-	for _, step := range steps {
-		if err := d.play(ctx, step); err != nil {
+	if !keep {
+		steps = append(steps, deletion())
+	}
+	for _, s := range steps {
+		if err := d.play(ctx, s); err != nil {
 			return err
 		}
 	}
-	d.summary(time.Since(began))
-	if err := d.limits(); err != nil {
+	display.title("Summary")
+	display.say("%s\n%.1f s in all", table(d.accounts), time.Since(began).Seconds())
+	if err := overspent(d.accounts); err != nil {
 		return err
 	}
+	display.say("no step cost more than it may: a write for each object that it reaches,\n" +
+		"one for a finalizer, and a status for each run that had something new to say")
 	if keep {
-		s.say("\nexport KUBECONFIG=%s\nkubectl get webapps\nkubectl describe webapp shop\n\nStop with Ctrl-C.",
-			c.env.KubeconfigPath())
-		<-ctx.Done()
+		d.stayUp(ctx)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,7 +24,11 @@ type operator struct {
 	ended    chan error
 }
 
-func startOperator(ctx context.Context, c *cluster, s *screen) (*operator, error) {
+// startOperator runs the operator until it is stopped. It calls onResult after each run of the graph, and fail if it
+// ends by itself.
+func startOperator(
+	ctx context.Context, c *cluster, onResult func(*v1.WebApp, *workflow.Result), fail context.CancelCauseFunc,
+) (*operator, error) {
 	user, err := c.env.User(operatorUser)
 	if err != nil {
 		return nil, err
@@ -40,18 +45,25 @@ func startOperator(ctx context.Context, c *cluster, s *screen) (*operator, error
 		return nil, err
 	}
 	options := graph.Options()
-	options.OnResult = func(app *v1.WebApp, result *workflow.Result) { s.show(app.Name, result) }
+	options.OnResult = onResult
 	if err := reconciler.New(w, options).SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
 	ctx, o.cancel = context.WithCancel(ctx)
-	go func() { o.ended <- mgr.Start(ctx) }()
+	go func() {
+		err := mgr.Start(ctx)
+		if err != nil {
+			fail(fmt.Errorf("the operator ended: %w", err))
+		}
+		o.ended <- err
+	}()
 	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return nil, fmt.Errorf("starting the operator: its caches didn't sync")
+		return nil, errors.Join(context.Cause(ctx), o.stop())
 	}
 	return o, nil
 }
 
+// stop returns when the operator has ended.
 func (o *operator) stop() error {
 	o.cancel()
 	return <-o.ended

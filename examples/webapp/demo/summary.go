@@ -7,43 +7,63 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
-	"text/tabwriter"
-	"time"
-
-	"github.com/espalier-dev/espalier/envtest"
+	"unicode/utf8"
 )
 
-// summary prints a line per step.
-func (d *demo) summary(took time.Duration) {
-	d.screen.title("Summary")
-	var text strings.Builder
-	w := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(w, "step\tseconds\trequests\twrites\tof which status\truns that changed a state")
-	for i := range d.outcomes {
-		o := &d.outcomes[i]
-		writes := o.requests.Where(envtest.Request.Write)
-		_, _ = fmt.Fprintf(w, "%s\t%.1f\t%d\t%d\t%d\t%d\n",
-			o.name, o.took.Seconds(), len(o.requests), len(writes), writes.Counts()[statusWrite], o.changes)
+// table has a line for each step: seconds, requests, and the writes by kind.
+func table(accounts []*account) string {
+	head := []string{"step", "sec", "req"}
+	for _, k := range kinds() {
+		head = append(head, k.name)
 	}
-	_ = w.Flush() // to memory
-	d.screen.say("%s\nall of it in %.1f s", text.String(), took.Seconds())
+	rows := [][]string{head}
+	for _, a := range accounts {
+		writes := map[string]int{}
+		for _, r := range a.writes() {
+			writes[nameOf(r)]++
+		}
+		row := []string{a.name, fmt.Sprintf("%.1f", a.took.Seconds()), strconv.Itoa(len(a.requests))}
+		for _, k := range kinds() {
+			cell := "·"
+			if n := writes[k.name]; n > 0 {
+				cell = strconv.Itoa(n)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	return align(rows)
 }
 
-// limits fails if a step cost more than it may: one write per object that changes, and one status per run in which a
-// state changed, or the generation did.
-func (d *demo) limits() error {
+// align pads the cells of a table: the first column stands left, the others right.
+func align(rows [][]string) string {
+	widest := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widest[i] = max(widest[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&out, "%-*s", widest[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(&out, " %*s", widest[i+1], cell)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// overspent fails if a step cost more writes of a kind than it may.
+func overspent(accounts []*account) error {
 	var errs []error
-	for i := range d.outcomes {
-		o := &d.outcomes[i]
-		counts := o.requests.Where(envtest.Request.Write).Counts()
+	for _, a := range accounts {
+		counts := a.writes().Counts()
 		for _, operation := range slices.Sorted(maps.Keys(counts)) {
-			most := o.most[operation]
-			if operation == statusWrite {
-				most = o.changes + 1
-			}
-			if counts[operation] > most {
-				errs = append(errs, fmt.Errorf("step %q: %d × %s: want at most %d", o.name, counts[operation], operation, most))
+			if got, most := counts[operation], a.most(operation); got > most {
+				errs = append(errs, fmt.Errorf("step %q: %d × %s: want at most %d", a.name, got, operation, most))
 			}
 		}
 	}
