@@ -39,6 +39,7 @@ type cell struct {
 	exists    existence
 	applied   bool // reconciled in this run
 	gone      bool // deleted, and seen to be gone
+	settled   bool // it won\'t change any more in this run
 	relayed   bool // beyond is known
 	answering bool // its failure is being answered
 	beyond    *causes

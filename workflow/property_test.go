@@ -150,3 +150,22 @@ func (d *diceState) edge(of actor, to string) prerequisite {
 	}
 	return p
 }
+
+// A node that failed in the plan, a Gone edge and what one looks through can make a wait in a circle, which Build can't
+// refuse: the run ends all the same.
+func TestWaitInACircleEnds(t *testing.T) { // R4 R6 R9 R13
+	s := scenario{Mode: "reconcile", Nodes: []actor{
+		{Name: "base", ReconcileWhen: "unmet"},
+		{Name: "middle", DependsOn: []prerequisite{{Node: "base"}}},
+		{Name: "value", Manages: "nothing", Activate: "unknown", DependsOn: []prerequisite{{Node: "middle"}}},
+		{Name: "user", DependsOn: []prerequisite{{Node: "base", Edge: "gone"}, {Node: "value"}}},
+	}}
+	s.Expect = work(s).expectation()
+	want := map[string][]string{"base": {"value"}, "middle": {"value"}, "user": {"value"}}
+	if got := fmt.Sprint(s.Expect.BlockedBy); got != fmt.Sprint(want) {
+		t.Errorf("the reference: got %s, want %v", got, want)
+	}
+	for _, wrong := range s.play(t, "mixed", workflow.Options{}, false) {
+		t.Error(wrong)
+	}
+}

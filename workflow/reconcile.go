@@ -9,16 +9,10 @@ import (
 
 // startReconcile checks the edges of a wanted vertex, then its gate, then prepares it.
 func (x *execution[P]) startReconcile(v int32) (settled bool) {
-	why, unknown := x.unsatisfied(v)
-	row := &x.out[v]
-	switch {
-	case unknown != nil:
-		x.unanswered(v, "EdgeUnknown", Unknown(unknown))
-		return true
-	case why != nil:
-		x.blame(v, Blocked, why)
+	if x.cannotStart(v) {
 		return true
 	}
+	row := &x.out[v]
 	x.views[v].executing = true
 	switch verdict := x.askAll(v, x.node(v).hold); verdict.answer {
 	case met:
@@ -52,10 +46,27 @@ func (x *execution[P]) startReconcile(v int32) (settled bool) {
 	return false
 }
 
+// cannotStart reports whether an edge of v isn't satisfied, and fills in its row if so.
+func (x *execution[P]) cannotStart(v int32) bool {
+	why, unknown := x.unsatisfied(v)
+	switch {
+	case unknown != nil:
+		x.unanswered(v, "EdgeUnknown", Unknown(unknown))
+	case why != nil:
+		x.blame(v, Blocked, why)
+	default:
+		return false
+	}
+	return true
+}
+
 // unsatisfied returns the root causes of all edges of v that aren't satisfied, or nil; and the error of predicates that
 // are unknown.
 func (x *execution[P]) unsatisfied(v int32) (why *causes, unknown error) {
 	for _, a := range x.layout.prerequisites[v] {
+		if x.waitsFor(a) && !x.cells[a.to].settled {
+			continue // only where v can't wait for it any longer: see untangle
+		}
 		satisfied, err := x.satisfied(v, a)
 		unknown = errors.Join(unknown, err)
 		switch {

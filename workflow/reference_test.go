@@ -46,15 +46,55 @@ func work(s scenario) *reference {
 			}
 		}
 	}
-	for progress := true; progress; {
-		progress = false
-		for _, name := range r.order {
-			if n := r.nodes[name]; !n.settled && r.turn(n) {
-				n.settled, progress = true, true
-			}
-		}
+	for r.round() || r.untangle() {
+		continue
 	}
 	return r
+}
+
+// round gives every node a turn that can have one, and reports whether one had.
+func (r *reference) round() (progress bool) {
+	for _, name := range r.order {
+		if n := r.nodes[name]; !n.settled && r.turn(n) {
+			n.settled, progress = true, true
+		}
+	}
+	return progress
+}
+
+// untangle ends a wait in a circle: the first node that can't be reconciled in this run anyway is blocked by what is
+// known to block it.
+func (r *reference) untangle() bool {
+	for _, name := range r.order {
+		n := r.nodes[name]
+		if n.settled || n.plan != "wanted" {
+			continue
+		}
+		all := n.DependsOn
+		n.DependsOn = slices.DeleteFunc(slices.Clone(all), func(p prerequisite) bool {
+			waits := !r.vanishes(p) && (p.Edge != "gone" || r.nodes[p.Node].plan != "wanted")
+			return waits && !r.nodes[p.Node].settled
+		})
+		n.settled = r.isBlocked(n)
+		n.DependsOn = all
+		if n.settled {
+			return true
+		}
+	}
+	return false
+}
+
+// isBlocked gives n a turn, and takes it back unless n was blocked, or failed, by its edges.
+func (r *reference) isBlocked(n *expected) bool {
+	before := *n
+	n.HoldUntil, n.OnReconcile, n.ReadyWhen = "", "", ""
+	r.turnReconcile(n)
+	n.actor = before.actor
+	if n.called {
+		*n = before
+		return false
+	}
+	return true
 }
 
 func (r *reference) manages(n *expected) bool { return n.Manages != "nothing" }

@@ -2,6 +2,8 @@
 
 package workflow
 
+import "errors"
+
 // walk starts every vertex whose turn has come, and ends once all have settled.
 func (x *execution[P]) walk() {
 	left := x.count()
@@ -25,8 +27,40 @@ func (x *execution[P]) walk() {
 				x.settle(f.vertex)
 				left--
 			}
+		} else if left > 0 && x.reconciling.length+x.deleting.length == 0 {
+			x.settle(x.untangle())
+			left--
 		}
 	}
+}
+
+// untangle ends a wait in a circle, which only a node that failed in the plan can make: a vertex waits over a Gone edge
+// for a deletion that waits for that vertex, though another of its edges can't be satisfied in this run anyway. The
+// first such vertex is Blocked by what is known to block it.
+func (x *execution[P]) untangle() int32 {
+	first := int32(nobody)
+	for v := range x.cells {
+		v, c := int32(v), &x.cells[v]
+		if c.settled || c.planned != wanted {
+			continue
+		}
+		if x.cannotStart(v) {
+			return v
+		}
+		if first == nobody {
+			first = v
+		}
+	}
+	if first == nobody { // only deletions are left
+		for v := range x.cells {
+			if !x.cells[v].settled {
+				first = int32(v)
+				break
+			}
+		}
+	}
+	x.refused(first, question, errors.New("it waits for itself: please report the graph"))
+	return first
 }
 
 // count sets for how much each vertex has to wait and returns how many have a turn at all. What the plan has settled
@@ -81,9 +115,10 @@ func (x *execution[P]) settlePlanned() {
 
 // settle tells everything that waits for v that v won't change any more in this run.
 func (x *execution[P]) settle(v int32) {
+	x.cells[v].settled = true
 	for _, a := range x.layout.downstream[v] {
 		c := &x.cells[a.to]
-		if c.planned == wanted && x.waitsFor(arc{to: v, kind: a.kind}) {
+		if c.planned == wanted && !c.settled && x.waitsFor(arc{to: v, kind: a.kind}) {
 			if c.waits--; c.waits == 0 {
 				x.reconciling.push(a.to)
 			}
