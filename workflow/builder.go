@@ -11,10 +11,11 @@ import (
 // Builder collects the nodes of a workflow. It isn't safe for concurrent use. Mistakes are kept until Build.
 type Builder[P any] struct {
 	graph *graph[P]
+	scope *scope[P]
 	// What every node declared through this builder gets before its own.
-	prefix     string
 	edges      []edge[P]
 	conditions []condition[P]
+	atCleanup  bool
 }
 
 // graph is what all builders of one workflow share.
@@ -24,17 +25,13 @@ type graph[P any] struct {
 	checks []func(r *Run[P]) error
 	shared int // how many conditions groups have declared
 	built  bool
+
+	repeats []*repeat[P]
 }
 
 // NewBuilder starts a workflow. Its name becomes part of labels and metrics: a DNS label, kept stable.
 func NewBuilder[P any](name string) *Builder[P] {
-	return &Builder[P]{graph: &graph[P]{name: name}}
-}
-
-// Group returns a builder of the same workflow whose node names begin with name and a hyphen, and whose nodes inherit
-// its prerequisites and preconditions. A reusable part of a graph is a function from a Builder to a struct of handles.
-func (b *Builder[P]) Group(name string) *Builder[P] {
-	return &Builder[P]{graph: b.graph, prefix: b.prefix + name + "-", edges: b.edges, conditions: b.conditions}
+	return &Builder[P]{graph: &graph[P]{name: name}, scope: &scope[P]{}}
 }
 
 // DependsOn adds prerequisites to every node that is declared through b from now on.
@@ -46,10 +43,10 @@ func (b *Builder[P]) DependsOn(prerequisites ...Edge[P]) *Builder[P] {
 }
 
 // ReconcileWhen adds a precondition to every node that is declared through b from now on. It is asked once per run,
-// however many nodes inherit it.
+// and once per instance of what a Repeat repeats, however many nodes inherit it.
 func (b *Builder[P]) ReconcileWhen(name string, holds func(r *Run[P]) Verdict) *Builder[P] {
 	b.graph.shared++
-	c := condition[P]{name: name, holds: holds, shared: b.graph.shared}
+	c := condition[P]{name: name, holds: holds, shared: b.graph.shared, depth: b.scope.depth()}
 	b.conditions = append(slices.Clip(b.conditions), c)
 	return b
 }
@@ -60,16 +57,16 @@ func (b *Builder[P]) Build() (*Workflow[P], error) {
 	if g.built {
 		return nil, fmt.Errorf("building workflow %q: built already: a workflow may have any number of Runners", g.name)
 	}
-	links := newLinks(g.nodes)
+	for _, n := range g.nodes {
+		n.expand(g.nodes)
+	}
+	links := nodeLinks(g.nodes)
 	mistakes := append(g.check(), g.checkCycles(links)...)
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, fmt.Errorf("building workflow %q: %w", g.name, err)
 	}
 	g.built = true
-	return &Workflow[P]{
-		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared,
-		layout: newLayout(g.nodes, links), picture: newPicture(g.name, g.nodes),
-	}, nil
+	return newWorkflow(g, links), nil
 }
 
 // Workflow is a checked, immutable graph. It may be bound to any number of environments and is safe for concurrent use.
@@ -78,8 +75,28 @@ type Workflow[P any] struct {
 	nodes   []*node[P]
 	checks  []func(r *Run[P]) error
 	shared  int
-	layout  *layout[P]
+	repeats []*repeat[P]
+	order   []int32    // of the nodes: topological
+	links   links      // of the nodes
+	static  *layout[P] // nil if there are Repeats: then a run makes its own
 	picture *Picture
+}
+
+func newWorkflow[P any](g *graph[P], l links) *Workflow[P] {
+	w := &Workflow[P]{
+		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared, repeats: g.repeats,
+		order: l.topological(), links: l, picture: newPicture(g),
+	}
+	for _, n := range w.nodes {
+		n.settle()
+		for _, around := range n.repeats() {
+			around.nodes = append(around.nodes, n)
+		}
+	}
+	if len(w.repeats) == 0 {
+		w.static = staticLayout(w.nodes, l)
+	}
+	return w
 }
 
 // Name returns the name given to [NewBuilder].

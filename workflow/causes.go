@@ -7,7 +7,7 @@ const maxCauses = 8
 // causes is a set of root causes for which a vertex waits, shared by all that wait for the same. It holds one vertex
 // more than are named, to know that there are more.
 type causes struct {
-	vertices []int32 // sorted
+	vertices []int32 // sorted by declaration
 	names    []string
 }
 
@@ -19,13 +19,13 @@ func (x *execution[P]) merged(a, b *causes) *causes {
 	if b == nil {
 		return a
 	}
-	union := make([]int32, 0, maxCauses+1)
+	union, position := make([]int32, 0, maxCauses+1), x.layout.position
 	for i, k := 0, 0; len(union) < cap(union) && (i < len(a.vertices) || k < len(b.vertices)); {
 		switch {
-		case k == len(b.vertices) || i < len(a.vertices) && a.vertices[i] < b.vertices[k]:
+		case k == len(b.vertices) || i < len(a.vertices) && position[a.vertices[i]] < position[b.vertices[k]]:
 			union = append(union, a.vertices[i])
 			i++
-		case i == len(a.vertices) || b.vertices[k] < a.vertices[i]:
+		case i == len(a.vertices) || position[b.vertices[k]] < position[a.vertices[i]]:
 			union = append(union, b.vertices[k])
 			k++
 		default:
@@ -37,8 +37,8 @@ func (x *execution[P]) merged(a, b *causes) *causes {
 
 // causesOf returns what stands for v where something waits for it: what v itself waits for, else v.
 func (x *execution[P]) causesOf(v int32) *causes {
-	if c := &x.cells[v]; c.causes != nil {
-		return c.causes
+	if c := &x.cells[v]; c.why != nil {
+		return c.why
 	}
 	return x.itself(v)
 }
@@ -56,9 +56,9 @@ func (x *execution[P]) blame(v int32, state State, why *causes) {
 	if why.names == nil {
 		why.names = make([]string, min(len(why.vertices), maxCauses))
 		for i := range why.names {
-			why.names[i] = x.out[why.vertices[i]].Name
+			why.names[i] = x.out[why.vertices[i]].title()
 		}
 	}
-	x.cells[v].causes = why
+	x.cells[v].why = why
 	x.out[v].State, x.out[v].BlockedBy, x.out[v].MoreCauses = state, why.names, len(why.vertices) > maxCauses
 }

@@ -2,10 +2,6 @@
 
 package workflow
 
-import (
-	"context"
-)
-
 // hold is how a vertex d keeps its prerequisite p from being deleted.
 type hold uint8
 
@@ -19,15 +15,17 @@ const (
 //
 // A vertex that is inactive or manages nothing keeps nothing by itself: what uses it keeps p as if it used p. Each such
 // vertex counts what still uses it, once for all that it stands before, so that the whole stays linear.
-func (x *execution[P]) holding(p, d int32, kind edgeKind) hold {
+func (x *execution[P]) holding(p, d int32, a arc) hold {
 	beyond, through := x.passes(p), x.passes(d)
-	letsGo := kind == loose && !x.cleanup
+	letsGo := a.kind == loose && !x.cleanup
 	switch {
-	case kind == gone, letsGo && (beyond || through):
+	case a.kind == gone, letsGo && (beyond || through):
 		return none
 	case through:
 		return relays
-	case x.keeps(d, letsGo, beyond || kind == optional):
+	case x.cleanup && x.marks[p].planned == wanted && x.marks[d].planned == wanted:
+		return none // of nodes that exist only in cleanup, the one that depends on the other comes after it
+	case x.keeps(d, letsGo, beyond || a.kind == optional || a.bundled && a.kind != loose):
 		return holds
 	default:
 		return none
@@ -37,13 +35,13 @@ func (x *execution[P]) holding(p, d int32, kind edgeKind) hold {
 // keeps reports whether d, which is neither inactive nor manages nothing, keeps what it uses; if it is wanted, only if
 // it may do without.
 func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
-	switch x.cells[d].planned {
+	switch x.marks[d].planned {
 	case unwanted:
 		return true
 	case undecided:
 		return !letsGo
 	case wanted:
-		return without && x.existsNow(d) != missing
+		return x.cleanup || without && x.existsNow(d) != missing
 	default:
 		return false
 	}
@@ -51,42 +49,51 @@ func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
 
 // passes reports whether one looks through v to find who keeps its prerequisites.
 func (x *execution[P]) passes(v int32) bool {
-	return x.cells[v].planned == inactive || !x.node(v).manages
+	return x.marks[v].planned == inactive || !x.traits(v).has(manages)
 }
 
-// kept reports whether somebody may keep v: it is to be deleted.
+// kept reports whether somebody may keep v from its turn: it is to be deleted, or exists only in this cleanup.
 func (x *execution[P]) kept(v int32) bool {
-	return x.cells[v].planned == unwanted && x.node(v).manages
+	planned := x.marks[v].planned
+	return planned == unwanted && x.traits(v).has(manages) || planned == wanted && x.cleanup
 }
 
 // countHolders sets for how many holders each vertex that should go has to wait.
 func (x *execution[P]) countHolders() {
-	for p := range x.cells {
+	for p := range x.marks {
 		p := int32(p)
-		c := &x.cells[p]
 		kept, passes := x.kept(p), x.passes(p)
-		if !kept && !passes {
+		if !kept && !passes || x.marks[p].settled && !passes {
 			continue
 		}
 		count := int32(0)
-		for _, a := range x.layout.downstream[p] {
-			if x.holding(p, a.to, a.kind) != none {
+		for _, a := range x.layout.downstream.of(p) {
+			if h := x.holding(p, a.to, a); h == relays || h == holds && !x.marks[a.to].settled {
 				count++
 			}
 		}
-		if kept {
-			if c.waits = count; count == 0 {
-				x.deleting.push(p)
-			}
+		if passes {
+			x.cells[p].relays = count + 1 // one for this loop: relays let go once all have been counted
 			continue
 		}
-		c.relays = count + 1 // one for this loop: relays let go once all have been counted
+		if x.marks[p].waits += count; x.marks[p].waits == 0 {
+			x.due(p)
+		}
 	}
 	for p := range x.cells {
 		if x.cells[p].relays > 0 {
 			x.relay(int32(p))
 		}
 	}
+}
+
+// due queues a vertex that nobody keeps any longer.
+func (x *execution[P]) due(v int32) {
+	if x.marks[v].planned == wanted {
+		x.reconciling.push(v)
+		return
+	}
+	x.deleting.push(v)
 }
 
 // letGo is called when v has settled.
@@ -104,27 +111,29 @@ func (x *execution[P]) relay(v int32) {
 }
 
 func (x *execution[P]) release(v int32, as hold) {
-	for _, a := range x.layout.prerequisites[v] {
+	for _, a := range x.layout.prerequisites.of(v) {
 		kept, passes := x.kept(a.to), x.passes(a.to)
-		if !kept && !passes || x.holding(a.to, v, a.kind) != as {
+		if !kept && !passes || x.holding(a.to, v, a) != as {
 			continue
 		}
 		if passes {
 			x.relay(a.to)
 			continue
 		}
-		if x.cells[a.to].waits--; x.cells[a.to].waits == 0 {
-			x.deleting.push(a.to)
+		if m := &x.marks[a.to]; !m.settled {
+			if m.waits--; m.waits == 0 {
+				x.due(a.to)
+			}
 		}
 	}
 }
 
 // holders returns the root causes for which p can't go yet, or nil.
 func (x *execution[P]) holders(p int32) (why *causes) {
-	for _, a := range x.layout.downstream[p] {
-		switch x.holding(p, a.to, a.kind) {
+	for _, a := range x.layout.downstream.of(p) {
+		switch x.holding(p, a.to, a) {
 		case holds:
-			if c := &x.cells[a.to]; !c.gone && !c.applied {
+			if !x.hasLetGo(a.to) {
 				why = x.merged(why, x.causesOf(a.to))
 			}
 		case relays:
@@ -139,8 +148,22 @@ func (x *execution[P]) holders(p int32) (why *causes) {
 	return why
 }
 
-// startDelete gives an unwanted vertex its turn: unless it is still held, it is asked for and deleted.
-func (x *execution[P]) startDelete(v int32) (settled bool) {
+// hasLetGo reports whether a holder that has settled doesn't need any longer what it held.
+func (x *execution[P]) hasLetGo(d int32) bool {
+	m := &x.marks[d]
+	switch {
+	case m.planned != wanted:
+		return m.gone
+	case x.cleanup:
+		return m.ready
+	default:
+		return m.applied || m.changes && x.out[d].Reason == ReasonPlanned
+	}
+}
+
+// startDelete gives an unwanted vertex its turn: unless it is still held, it is asked for and deleted. It reports
+// whether v has its state.
+func (x *execution[P]) startDelete(v int32) bool {
 	if why := x.holders(v); why != nil {
 		x.blame(v, Deleting, why)
 		return true
@@ -168,28 +191,21 @@ func (x *execution[P]) startDelete(v int32) (settled bool) {
 	case removal.Do == nil:
 		x.removed(v, removal)
 		return true
+	case x.dry:
+		return x.previewRemoval(v)
 	case x.mustRest(v, deletion):
 		return true
 	}
-	failed := func(err error) {
-		if !x.notYet(v, Deleting, err) {
-			x.failed(v, deletion, err)
-		}
-	}
-	x.launch(v, func(ctx context.Context) func() {
-		after, err := execute(ctx, x, v, removal.Do, func(r Removal) Operation { return r.Operation })
-		if err != nil {
-			return func() { failed(err) }
-		}
-		return func() { x.removed(v, after) }
-	}, failed)
+	f := x.newFlight(v, removing)
+	f.removal = removal
+	x.launch(f)
 	return false
 }
 
 // removed asks the postcondition once the resource has said that the dependent is gone.
 func (x *execution[P]) removed(v int32, r Removal) {
 	row := &x.out[v]
-	row.Operation = r.Operation
+	row.Operation, row.Poll = r.Operation, r.Poll
 	if !r.Gone {
 		x.succeeded(v)
 		row.State, row.Reason, row.Message = Deleting, r.Reason, r.Message
@@ -198,7 +214,7 @@ func (x *execution[P]) removed(v int32, r Removal) {
 	switch verdict := x.askAll(v, x.node(v).removed); verdict.answer {
 	case met:
 		x.succeeded(v)
-		x.cells[v].gone = true
+		x.marks[v].gone = true
 		row.State = Disabled
 		if x.cleanup {
 			row.State = Deleted

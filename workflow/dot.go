@@ -71,14 +71,14 @@ type dotNode struct {
 	picture *Picture
 }
 
-func (n dotNode) DOTID() string { return strconv.Quote(n.picture.nodes[n.ID()].name) }
+func (n dotNode) DOTID() string { return strconv.Quote(n.picture.nodes[n.ID()].title()) }
 
 func (n dotNode) Attributes() []encoding.Attribute {
 	if n.picture.rows == nil {
 		return nil
 	}
 	row := &n.picture.rows[n.ID()]
-	label := row.Name + "\n" + string(row.State)
+	label := row.title() + "\n" + string(row.State)
 	if why := row.explanation(); why != "" {
 		label += "\n" + why
 	}

@@ -3,7 +3,7 @@
 package workflow
 
 // Edge is one prerequisite of a node, with its quality. A handle is an Edge: that node must be ready. [ToCreate],
-// [Applied], [Where], [Optional], [Loose] and [Gone] make other edges of it.
+// [Applied], [Where], [Optional], [Loose] and [Gone] make other edges of it. [Builder.All] stands for all of a group.
 type Edge[P any] interface{ edge() edge[P] }
 
 // Handle is a node of a workflow for primaries of type P, whatever it yields and whatever its kind.
@@ -66,8 +66,12 @@ func (k edgeKind) String() string {
 
 type edge[P any] struct {
 	to    *node[P]
+	all   *scope[P] // instead: all nodes of a part of the graph; only until Build
 	kind  edgeKind
 	holds func(any) Verdict // of a where edge
+	// What Build has made of it:
+	declared int32 // which of the node's declared edges it comes from
+	implied  bool  // it leads to the head of a Repeat, since another leads into it
 }
 
 func (e edge[P]) edge() edge[P] { return e }

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+var errNoKeys = errors.New(
+	"it is repeated, but can't list the keys that exist, so that nothing could be torn down: give its Resource a method Keys")
+
 var errNoAnswer = errors.New("the condition gave no answer: return workflow.Met, Unmet or Unknown")
 
 // Mistake is a kind of mistake that [Builder.Build] refuses.
@@ -16,6 +19,7 @@ type Mistake string
 
 // The mistakes that Build reports.
 const (
+	CleanupPrerequisite Mistake = "cleanup-prerequisite"
 	Cycle               Mistake = "cycle"
 	Duplicate           Mistake = "duplicate"
 	GoneCycle           Mistake = "gone-cycle"

@@ -5,6 +5,7 @@ package workflow
 import (
 	"context"
 	"runtime/debug"
+	"time"
 )
 
 // execution is one run. Everything in it belongs to the goroutine that called the Runner; other goroutines execute what
@@ -14,35 +15,52 @@ type execution[P any] struct {
 	layout  *layout[P]
 	ctx     context.Context //nolint:containedctx // it lives exactly as long as the call that it came with
 	subject Subject[P]
-	cleanup bool
+	mode
 	deletes bool // something is to be deleted
 	memory  *memory
-	shared  []*Verdict // of groups' conditions
+	shared  map[sharedKey]Verdict // of groups' conditions
 
-	views []Run[P]
+	// By vertex: marks are what a walk looks at again and again, cells the rest.
+	marks []mark
 	cells []cell
+	views []Run[P]
 	out   []NodeResult
 
+	left                  int // so many vertices have a turn yet
 	reconciling, deleting queue
-	landed                chan *flight
-	flying                int
+	airspace[P]
+	parked []*flight[P] // held back by the bounds of a Repeat
 }
 
-// cell is what a run knows of a vertex beyond its row.
+// mode is what a run is for.
+type mode struct {
+	cleanup bool
+	dry     bool // nothing is executed, it is only said what would be
+}
+
+// mark is what a run looks at whenever it comes along a vertex, kept small for the sake of caches.
+type mark struct {
+	waits    int32 // for so many arcs to settle before its turn
+	planned  planned
+	exists   existence
+	ready    bool // it is Ready
+	applied  bool // reconciled in this run
+	gone     bool // deleted, and seen to be gone
+	settled  bool // it won't change any more in this run
+	doubtful bool // its edges may not be satisfied though all have settled
+	changes  bool // in a dry run: it would be written, or isn't known since something before it would
+}
+
+// cell is what a run knows of a vertex beyond its mark and its row.
 type cell struct {
-	value     any
-	causes    *causes // why it waits
-	self      *causes // itself, as a cause
-	waits     int32   // for so many arcs to settle before its turn
-	relays    int32   // so many users beyond it haven't let go yet
-	planned   planned
-	exists    existence
-	applied   bool // reconciled in this run
-	gone      bool // deleted, and seen to be gone
-	settled   bool // it won\'t change any more in this run
-	relayed   bool // beyond is known
-	answering bool // its failure is being answered
-	beyond    *causes
+	value  any
+	intent uint64
+	why    *causes // why it waits
+	self   *causes // itself, as a cause
+	beyond *causes // why what it relays isn't let go
+	relays int32   // so many users beyond it haven't let go yet
+	// relayed says that beyond is known.
+	relayed bool
 }
 
 type existence uint8
@@ -54,34 +72,75 @@ const (
 	unsure
 )
 
-func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], cleanup bool) *execution[P] {
-	l := r.workflow.layout
-	n := len(l.vertices)
-	x := &execution[P]{
-		runner: r, layout: l, ctx: ctx, subject: s, cleanup: cleanup,
-		memory:      r.memories.get(s.ID),
-		views:       make([]Run[P], n),
-		cells:       make([]cell, n),
-		out:         make([]NodeResult, n),
-		reconciling: newQueue(l.reconciles.rank, l.reconciles.vertex),
-		deleting:    newQueue(l.deletes.rank, l.deletes.vertex),
-		landed:      make(chan *flight, r.options.MaxConcurrent),
+func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], m mode) *execution[P] {
+	x := &execution[P]{runner: r, layout: r.workflow.static, ctx: ctx, subject: s, mode: m}
+	x.memory = r.memories.get(s.ID)
+	if m.dry {
+		x.memory = newMemory() // what is remembered neither counts nor changes
 	}
-	for v := range x.views {
-		x.views[v] = Run[P]{x: x, vertex: int32(v)}
-		x.out[v].Name = l.vertices[v].node.name
+	if x.layout != nil {
+		x.extend()
 	}
 	return x
 }
 
+// extend makes room for the vertices that the layout has got.
+func (x *execution[P]) extend() {
+	from, to := len(x.marks), len(x.layout.vertices)
+	x.marks = append(x.marks, make([]mark, to-from)...)
+	x.cells = append(x.cells, make([]cell, to-from)...)
+	x.views = append(x.views, make([]Run[P], to-from)...)
+	x.out = append(x.out, make([]NodeResult, to-from)...)
+	for v := from; v < to; v++ {
+		at := &x.layout.vertices[v]
+		x.views[v].x, x.views[v].vertex = x, int32(v)
+		x.out[v].Name, x.out[v].Key = at.node.name, at.key()
+	}
+	if x.layout.conditions == 0 {
+		return
+	}
+	answers := make([]Answer, x.layout.answers(from, to))
+	for v := from; v < to; v++ {
+		count := x.layout.vertices[v].node.conditions()
+		x.out[v].Verdicts, answers = answers[:0:count], answers[count:]
+	}
+}
+
 func (x *execution[P]) node(v int32) *node[P] { return x.layout.vertices[v].node }
+
+func (x *execution[P]) traits(v int32) traits { return x.layout.vertices[v].traits }
 
 func (x *execution[P]) resource(v int32) resource[P] {
 	return x.runner.resources[x.layout.vertices[v].node.index]
 }
 
+// run plans and walks, and returns the result.
+func (x *execution[P]) run() *Result {
+	x.plan()
+	x.reconciling = newQueue(x.layout.reconciles.rank, x.layout.reconciles.vertex)
+	if x.deletes {
+		x.deleting = newQueue(x.layout.deletes.rank, x.layout.deletes.vertex)
+	}
+	x.count()
+	x.walk()
+	if x.cleanup && x.beginLast() {
+		x.walk()
+	}
+	if x.alarm != nil {
+		x.alarm.Stop()
+	}
+	return x.result(nil)
+}
+
 func (x *execution[P]) result(invalid error) *Result {
-	result := &Result{Nodes: x.out, Cleanup: x.cleanup, Invalid: invalid, graph: x.runner.workflow.picture}
+	rows := x.out
+	if x.layout != nil && x.runner.workflow.static == nil {
+		rows = make([]NodeResult, len(x.out))
+		for i, v := range x.layout.declared {
+			rows[i] = x.out[v]
+		}
+	}
+	result := &Result{Nodes: rows, Cleanup: x.cleanup, Invalid: invalid, graph: x.runner.workflow.picture}
 	if x.subject.Summarize != nil {
 		x.subject.Summarize(&Run[P]{x: x, vertex: nobody, executing: true}, result)
 	}
@@ -90,60 +149,34 @@ func (x *execution[P]) result(invalid error) *Result {
 
 // existsNow says, once per run, whether the dependent of v is there.
 func (x *execution[P]) existsNow(v int32) existence {
-	c := &x.cells[v]
-	if c.exists == notAsked {
-		c.exists = missing
+	m := &x.marks[v]
+	if m.exists == notAsked {
+		m.exists = missing
 		presence, err := x.observed(v)
 		switch {
 		case err != nil || presence == Indeterminate:
-			c.exists = unsure
+			m.exists = unsure
 		case presence == Present:
-			c.exists = exists
+			m.exists = exists
 		}
 	}
-	return c.exists
+	return m.exists
 }
 
 func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
+			err = x.panicked(x.node(v), p, debug.Stack())
 		}
 	}()
 	_, presence, err = x.resource(v).observe(&x.views[v])
 	return presence, err
 }
 
-// inline calls a function of v's resource on the run's goroutine. A panic is its error; so is what it couldn't observe
-// of its own, which is no absence.
-func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error)) (out O, err error) {
-	view := &x.views[v]
-	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
-		}
-		if err == nil {
-			err = view.unseen
-		}
-	}()
-	return call(view)
-}
-
-// execute calls the author's code inside the observer's hooks. A panic is returned as an error.
-func execute[P, O any](
-	ctx context.Context, x *execution[P], v int32, do func(context.Context) (O, error), operation func(O) Operation,
-) (out O, err error) {
-	recovered := func() {
-		if p := recover(); p != nil {
-			err = x.panicked(v, p, debug.Stack())
-		}
+// timeout is how long an execution of v may take.
+func (x *execution[P]) timeout(v int32) time.Duration {
+	if d := x.node(v).timeout; d > 0 {
+		return d
 	}
-	defer recovered() // of the observer
-	if observer := x.runner.options.Observer; observer != nil {
-		ctx = observer.NodeStarted(ctx, x.subject.ID, x.out[v].Name)
-		defer func() { observer.NodeEnded(ctx, x.subject.ID, x.out[v].Name, operation(out), err) }()
-	}
-	defer recovered()
-	return do(ctx)
+	return defaultTimeout
 }

@@ -5,7 +5,9 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,71 +18,260 @@ const (
 )
 
 // flight is the execution of one vertex's function beside the run, until it lands on the run's goroutine.
-type flight struct {
+type flight[P any] struct {
+	leash
+	x      *execution[P]
 	vertex int32
-	took   time.Duration
-	land   func()
+	task   task
+	began  time.Time
+	// gone says that the run doesn't wait for it any more, or that it has returned: whoever sets it first decides.
+	gone atomic.Bool
+	over bool // its context has ended, and its grace runs
 
-	mutex sync.Mutex
-	ended bool // it has landed: its function has returned, or the run no longer waits for that
+	// What it does, and what came of it.
+	step      prepared
+	removal   Removal
+	preview   Preview
+	cause     error // the failure that it answers
+	operation Operation
+	took      time.Duration
+	err       error
 }
 
-// launch executes do beside other vertices, within the Runner's bound and the node's timeout. Do returns what is to be
-// done with its outcome on the run's goroutine. If it doesn't return in time, failed is done instead.
-func (x *execution[P]) launch(v int32, do func(ctx context.Context) (land func()), failed func(err error)) {
-	x.flying++
-	timeout := x.node(v).timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
+// task is what a flight is for.
+type task uint8
+
+const (
+	reconciling task = iota
+	removing
+	answering
+	previewing
+)
+
+func (x *execution[P]) newFlight(v int32, t task) *flight[P] {
+	return &flight[P]{leash: leash{run: x.ctx}, x: x, vertex: v, task: t}
+}
+
+// airspace is what a run has aloft.
+type airspace[P any] struct {
+	landed   chan *flight[P]
+	aloft    []*flight[P]
+	boarding []*flight[P] // waiting for one of the Runner's slots
+	alarm    *time.Timer
+	alarmAt  time.Time
+	closed   bool // the run's context has ended
+}
+
+func (a *airspace[P]) busy() int { return len(a.aloft) + len(a.boarding) }
+
+// launch executes f beside other vertices, as soon as the Runner has a slot for it.
+func (x *execution[P]) launch(f *flight[P]) {
+	if x.landed == nil {
+		x.landed = make(chan *flight[P], x.runner.options.MaxConcurrent)
 	}
-	go func() {
-		f := &flight{vertex: v}
+	if len(x.boarding) == 0 {
 		select {
 		case x.runner.slots <- struct{}{}:
-		case <-x.ctx.Done():
-			f.land = func() { x.cancelled(v) }
-			x.landed <- f
+			x.takeOff(f)
 			return
+		default:
 		}
-		x.fly(f, timeout, do, failed)
-	}()
+	}
+	x.boarding = append(x.boarding, f)
+}
+
+func (x *execution[P]) takeOff(f *flight[P]) {
+	f.began = time.Now()
+	f.until = f.began.Add(x.timeout(f.vertex))
+	x.aloft = append(x.aloft, f)
+	x.setAlarm(f.began, f.until)
+	go f.fly()
 }
 
 // fly holds a slot until the function returns, or is abandoned.
-func (x *execution[P]) fly(
-	f *flight, timeout time.Duration, do func(context.Context) func(), failed func(error),
-) {
-	ctx, cancel := context.WithTimeout(x.ctx, timeout)
-	defer cancel()
-	began := time.Now()
-	abandon := func() {
-		f.mutex.Lock()
-		defer f.mutex.Unlock()
-		if f.ended {
-			return
-		}
-		f.ended = true
-		x.runner.hung.add(x.subject.ID, f.vertex)
-		x.touchdown(f, began, func() { failed(errHung(context.Cause(ctx))) })
-	}
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, abandon) })
-	land := do(ctx)
-	stop()
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	if f.ended {
-		x.runner.hung.remove(x.subject.ID, f.vertex)
+func (f *flight[P]) fly() {
+	f.perform()
+	f.took = time.Since(f.began)
+	f.end(context.Canceled)
+	if f.gone.Swap(true) {
+		f.x.runner.hung.remove(f.x.identity(f.vertex))
 		return
 	}
-	f.ended = true
-	x.touchdown(f, began, land)
+	<-f.x.runner.slots
+	f.x.landed <- f
 }
 
-// touchdown frees the slot and hands the flight to the run's goroutine. It never blocks: there is room for all flights.
-func (x *execution[P]) touchdown(f *flight, began time.Time, land func()) {
+// perform calls the author's code inside the observer's hooks.
+func (f *flight[P]) perform() {
+	defer f.recovered() // of the observer
+	var ctx context.Context = &f.leash
+	if observer := f.x.runner.options.Observer; observer != nil {
+		at := f.x.nodeID(f.vertex)
+		ctx = observer.NodeStarted(ctx, at)
+		defer func() { observer.NodeEnded(ctx, at, f.operation, f.err) }()
+	}
+	f.execute(ctx)
+}
+
+func (f *flight[P]) execute(ctx context.Context) {
+	defer f.recovered()
+	x, v := f.x, f.vertex
+	switch f.task {
+	case reconciling:
+		f.operation, f.err = x.resource(v).do(ctx, &f.step)
+	case removing:
+		f.removal, f.err = f.removal.Do(ctx)
+		f.operation = f.removal.Operation
+	case answering:
+		f.err = x.node(v).onFailure(ctx, &x.views[v], f.cause)
+	case previewing:
+		f.preview, f.err = x.resource(v).unwrap().(dryRunner[P]).DryRun(ctx, &x.views[v])
+	}
+	if f.err != nil {
+		f.err = x.node(v).veiled(f.err)
+	}
+}
+
+func (f *flight[P]) recovered() {
+	if p := recover(); p != nil {
+		f.err = f.x.panicked(f.x.node(f.vertex), p, debug.Stack())
+	}
+}
+
+// await waits until something happens to what is aloft.
+func (x *execution[P]) await() {
+	var slots chan<- struct{}
+	if len(x.boarding) > 0 {
+		slots = x.runner.slots
+	}
+	var ended <-chan struct{}
+	if !x.closed {
+		ended = x.ctx.Done()
+	}
+	var alarm <-chan time.Time
+	if x.alarm != nil {
+		alarm = x.alarm.C
+	}
+	select {
+	case f := <-x.landed:
+		x.down(f)
+		x.land(f)
+	case slots <- struct{}{}:
+		f := x.boarding[0]
+		x.boarding = x.boarding[1:]
+		x.takeOff(f)
+	case now := <-alarm:
+		x.expire(now)
+	case <-ended:
+		x.close(time.Now())
+	}
+}
+
+func (x *execution[P]) down(f *flight[P]) {
+	for i, other := range x.aloft {
+		if other == f {
+			last := len(x.aloft) - 1
+			x.aloft[i], x.aloft[last] = x.aloft[last], nil
+			x.aloft = x.aloft[:last]
+			return
+		}
+	}
+}
+
+// close ends what is aloft with the run, and starts nothing that isn't.
+func (x *execution[P]) close(now time.Time) {
+	x.closed = true
+	for _, f := range x.aloft {
+		x.endFlight(f, now, x.ctx.Err())
+	}
+	for _, f := range x.boarding {
+		x.cancelled(f.vertex)
+		x.conclude(f.vertex)
+	}
+	x.boarding = nil
+}
+
+func (x *execution[P]) endFlight(f *flight[P], now time.Time, err error) {
+	if f.over {
+		return
+	}
+	f.over = true
+	f.end(err)
+	f.until = now.Add(grace)
+	x.setAlarm(now, f.until)
+}
+
+// expire ends the flights whose time has come, and abandons those whose grace has passed too.
+func (x *execution[P]) expire(now time.Time) {
+	x.alarmAt = time.Time{}
+	for i := len(x.aloft) - 1; i >= 0; i-- {
+		f := x.aloft[i]
+		switch {
+		case now.Before(f.until):
+			x.setAlarm(now, f.until)
+		case !f.over:
+			x.endFlight(f, now, context.DeadlineExceeded)
+		default:
+			x.abandon(f, now)
+		}
+	}
+}
+
+// abandon goes on without a flight whose function doesn't return, and frees its slot.
+func (x *execution[P]) abandon(f *flight[P], now time.Time) {
+	x.runner.hung.add(x.identity(f.vertex))
+	if f.gone.Swap(true) { // it has just returned
+		x.runner.hung.remove(x.identity(f.vertex))
+		return
+	}
 	<-x.runner.slots
-	f.took, f.land = time.Since(began), land
-	x.landed <- f
+	x.down(f)
+	lost := x.newFlight(f.vertex, f.task) // the function may still write to its own
+	lost.step.intent, lost.cause = f.step.intent, f.cause
+	lost.took = now.Sub(f.began)
+	lost.err = errHung(f.Err())
+	x.land(lost)
+}
+
+// setAlarm wakes the run at the latest at a time.
+func (x *execution[P]) setAlarm(now, at time.Time) {
+	if !x.alarmAt.IsZero() && !at.Before(x.alarmAt) {
+		return
+	}
+	x.alarmAt = at
+	if x.alarm == nil {
+		x.alarm = time.NewTimer(at.Sub(now))
+		return
+	}
+	x.alarm.Reset(at.Sub(now))
+}
+
+// land takes in what came of a flight.
+func (x *execution[P]) land(f *flight[P]) {
+	v := f.vertex
+	if f.task == answering {
+		x.hear(f)
+		x.settle(v)
+		return
+	}
+	x.out[v].Duration = f.took
+	switch {
+	case f.task == previewing:
+		x.previewed(f)
+	case f.task == reconciling && f.err == nil:
+		x.reconciled(v, &f.step, f.operation)
+	case f.task == reconciling:
+		x.erred(v, f.step.intent, f.err)
+	case f.err == nil:
+		x.removed(v, f.removal)
+	case !x.notYet(v, Deleting, f.err):
+		x.failed(v, deletion, f.err)
+	}
+	x.conclude(v)
+}
+
+func (x *execution[P]) nodeID(v int32) NodeID {
+	return NodeID{x.subject.ID, x.node(v).name, x.layout.vertices[v].key()}
 }
 
 func errHung(cause error) error {
@@ -90,35 +281,48 @@ func errHung(cause error) error {
 
 const reasonTimedOut = "TimedOut"
 
+// identity is what tells a node of a primary from all others, whatever their vertices in a run.
+type identified struct {
+	id   string
+	node int32
+	key  string
+}
+
+func (x *execution[P]) identity(v int32) identified {
+	at := &x.layout.vertices[v]
+	return identified{x.subject.ID, at.node.index, at.key()}
+}
+
 // hung holds the nodes whose functions were abandoned and haven't returned yet. Unlike what a Runner remembers, these
 // aren't hints: executing such a node again would do its work twice at once.
 type hung struct {
+	some  atomic.Int32
 	mutex sync.Mutex
-	nodes map[hungNode]bool
+	nodes map[identified]bool
 }
 
-type hungNode struct {
-	id     string
-	vertex int32
-}
-
-func (h *hung) add(id string, v int32) {
+func (h *hung) add(which identified) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if h.nodes == nil {
-		h.nodes = map[hungNode]bool{}
+		h.nodes = map[identified]bool{}
 	}
-	h.nodes[hungNode{id, v}] = true
+	h.nodes[which] = true
+	h.some.Store(int32(len(h.nodes)))
 }
 
-func (h *hung) remove(id string, v int32) {
+func (h *hung) remove(which identified) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	delete(h.nodes, hungNode{id, v})
+	delete(h.nodes, which)
+	h.some.Store(int32(len(h.nodes)))
 }
 
-func (h *hung) has(id string, v int32) bool {
+func (h *hung) has(which identified) bool {
+	if h.some.Load() == 0 {
+		return false
+	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	return h.nodes[hungNode{id, v}]
+	return h.nodes[which]
 }

@@ -7,12 +7,12 @@ package workflow
 func goneCycles(l links, manages []bool) (found [][2]int32) {
 	w := waiting{manages: manages, tasks: make([][]int32, 3*len(manages))}
 	for x := range w.count() {
-		w.addReconcile(x, l.prerequisites[x])
-		w.addDelete(x, l.downstream[x])
+		w.addReconcile(x, l.prerequisites.of(x))
+		w.addDelete(x, l.downstream.of(x))
 	}
 	group := groups(w.tasks)
 	for x := range w.count() {
-		for _, a := range l.prerequisites[x] {
+		for _, a := range l.prerequisites.of(x) {
 			if w.waitsForDelete(a) && group[w.reconcile(x)] == group[w.remove(a.to)] {
 				found = append(found, [2]int32{x, a.to})
 			}
@@ -65,7 +65,7 @@ func (w *waiting) addDelete(x int32, downstream []arc) {
 		if a.kind != loose || w.manages[a.to] {
 			*remove = append(*remove, w.remove(a.to))
 		}
-		if a.kind == optional {
+		if a.kind == optional || a.bundled && a.kind != loose {
 			*remove = append(*remove, w.users(a.to))
 		}
 		if a.kind != loose {

@@ -30,7 +30,7 @@ func (x *execution[P]) check(check func(r *Run[P]) error) (err error) {
 	view := Run[P]{x: x, vertex: nobody}
 	defer func() {
 		if p := recover(); p != nil {
-			err = x.panicked(nobody, p, debug.Stack())
+			err = x.panicked(nil, p, debug.Stack())
 		}
 		if view.unseen != nil {
 			err = view.unseen
@@ -39,9 +39,14 @@ func (x *execution[P]) check(check func(r *Run[P]) error) (err error) {
 	return check(&view)
 }
 
-// refuse leaves every node as it is.
-func (x *execution[P]) refuse() {
-	for v := range x.out {
-		x.out[v].State, x.out[v].Reason, x.out[v].Message = Blocked, ReasonInvalidSpec, "the primary isn't valid"
+// refuse leaves every node as it is. Nobody has asked for keys, so that a repeated node has one row, without any.
+func (x *execution[P]) refuse(why error) *Result {
+	nodes := x.runner.workflow.nodes
+	x.out = make([]NodeResult, len(nodes))
+	for i, n := range nodes {
+		x.out[i] = NodeResult{
+			Name: n.name, State: Blocked, Reason: ReasonInvalidSpec, Message: "the primary isn't valid",
+		}
 	}
+	return x.result(why)
 }

@@ -2,91 +2,88 @@
 
 package workflow
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
-// layout is the graph that a run walks: vertices by number, in declaration order, and what joins them.
+// layout is the graph that a run walks: vertices by number, and what joins them.
 //
-// A run knows vertices only, never nodes: a node that is declared once may have many instances. A graph without
-// repeated parts has one layout, made by Build, with one vertex per node.
+// A run knows vertices only, never nodes: a node that is declared once may have many instances. A graph without Repeats
+// has one layout, made by Build, with a vertex per node in declaration order. With Repeats each run makes its own, in
+// the order of its plan, since only the plan tells the keys: see grow.
 type layout[P any] struct {
 	vertices []vertex[P]
 	order    []int32 // topological, ties by declaration order
 	links
 	reconciles, deletes ranking
+	// position is where a vertex stands among all in declaration order, keys sorted; declared is the inverse.
+	position, declared []int32
+	conditions         int // so many verdicts may be asked for
+	grown[P]
 }
 
+// vertex is a node, or an instance of a repeated one.
 type vertex[P any] struct {
-	node *node[P]
+	node     *node[P]
+	instance *instance // nil outside of Repeats
+	traits   traits
 }
 
-// links are the edges of a graph as arcs between numbers, from both ends, each list in the order of its declaration.
-type links struct {
-	prerequisites, downstream [][]arc
-}
+// traits spare a run the look at what most nodes don't have.
+type traits uint16
 
-// arc leads to a vertex over an edge.
-type arc struct {
-	to   int32
-	kind edgeKind
-	edge int32 // number of the edge in its declaring node
-}
+const (
+	manages   traits = 1 << iota
+	activates        // has conditions of that kind
+	decides          // has preconditions
+	holdsBack        // has gates
+	judges           // has its own readiness
+	quorate          // has edges that a quorum satisfies
+	doubts           // has edges that the states of their prerequisites alone don't satisfy
+	concludes        // has a deadline, or an answer to failures
+	rollsOut         // stands in a Repeat that bounds changes
+	atCleanup        // exists only in cleanup
+)
 
-// newLinks leaves out edges that Build refuses: to foreign nodes, and of a node to itself.
-func newLinks[P any](nodes []*node[P]) links {
-	l := links{make([][]arc, len(nodes)), make([][]arc, len(nodes))}
-	for i, n := range nodes {
-		for k, e := range n.edges {
-			if e.to == nil || e.to.graph != n.graph || e.to == n {
-				continue
-			}
-			l.prerequisites[i] = append(l.prerequisites[i], arc{e.to.index, e.kind, int32(k)})
-			l.downstream[e.to.index] = append(l.downstream[e.to.index], arc{n.index, e.kind, int32(k)})
-		}
+func (t traits) has(which traits) bool { return t&which != 0 }
+
+// answers is how many verdicts may be asked for of the vertices from one to another.
+func (l *layout[P]) answers(from, to int) (count int) {
+	for _, v := range l.vertices[from:to] {
+		count += v.node.conditions()
 	}
-	return l
+	return count
 }
 
-// newLayout takes links without cycles.
-func newLayout[P any](nodes []*node[P], l links) *layout[P] {
-	out := &layout[P]{vertices: make([]vertex[P], len(nodes)), links: l, order: l.topological()}
-	for i, n := range nodes {
-		out.vertices[i] = vertex[P]{node: n}
+// staticLayout takes links without cycles.
+func staticLayout[P any](nodes []*node[P], l links) *layout[P] {
+	same := identity(len(nodes))
+	out := &layout[P]{
+		vertices: make([]vertex[P], len(nodes)), links: l, order: l.topological(), position: same, declared: same,
 	}
-	backwards := slices.Clone(out.order)
-	slices.Reverse(backwards)
-	out.reconciles = newRanking(longest(backwards, l.downstream))
-	out.deletes = newRanking(longest(out.order, l.prerequisites))
+	for i, n := range nodes {
+		out.vertices[i] = vertex[P]{node: n, traits: n.traits}
+		out.conditions += n.conditions()
+	}
+	out.rank()
 	return out
 }
 
-// topological is Kahn's algorithm (1962). Vertices on and behind a cycle are missing from the result.
-func (l links) topological() []int32 {
-	n := len(l.prerequisites)
-	same := make([]int32, n)
-	waits := make([]int32, n)
-	for i := range same {
-		same[i] = int32(i)
-	}
-	free := newQueue(same, same)
-	for i, arcs := range l.prerequisites {
-		if waits[i] = int32(len(arcs)); waits[i] == 0 {
-			free.push(int32(i))
+// rank works out the order of dispatch.
+func (l *layout[P]) rank() {
+	backwards := slices.Clone(l.order)
+	slices.Reverse(backwards)
+	l.reconciles = newRanking(longest(backwards, l.downstream), l.declared)
+	l.deletes = newRanking(longest(l.order, l.prerequisites), l.declared)
+}
+
+// longest returns the length of the longest way from each vertex over next; order has what next leads to first.
+func longest(order []int32, next arcs) []int32 {
+	length := make([]int32, len(order))
+	for _, v := range order {
+		for _, a := range next.of(v) {
+			length[v] = max(length[v], length[a.to]+1)
 		}
 	}
-	order := make([]int32, 0, n)
-	for free.length > 0 {
-		v := free.pop()
-		order = append(order, v)
-		for _, a := range l.downstream[v] {
-			if waits[a.to]--; waits[a.to] == 0 {
-				free.push(a.to)
-			}
-		}
-	}
-	return order
+	return length
 }
 
 // ranking is an order of dispatch: the longest way ahead first, ties by declaration order.
@@ -96,49 +93,24 @@ type ranking struct {
 	vertex []int32 // of a rank
 }
 
-func newRanking(length []int32) ranking {
+// newRanking sorts by counting, so that it is linear.
+func newRanking(length, declared []int32) ranking {
 	r := ranking{length, make([]int32, len(length)), make([]int32, len(length))}
-	for i := range r.vertex {
-		r.vertex[i] = int32(i)
+	longest := int32(0)
+	for _, l := range length {
+		longest = max(longest, l)
 	}
-	slices.SortStableFunc(r.vertex, func(a, b int32) int { return cmp.Compare(length[b], length[a]) })
-	for i, v := range r.vertex {
-		r.rank[v] = int32(i)
+	next := make([]int32, longest+2)
+	for _, l := range length {
+		next[longest-l+1]++
+	}
+	for i := range longest + 1 {
+		next[i+1] += next[i]
+	}
+	for _, v := range declared {
+		at := &next[longest-length[v]]
+		r.vertex[*at], r.rank[v] = v, *at
+		*at++
 	}
 	return r
-}
-
-// longest returns the length of the longest way from each vertex over next; order has what next leads to first.
-func longest(order []int32, next [][]arc) []int32 {
-	length := make([]int32, len(order))
-	for _, v := range order {
-		for _, a := range next[v] {
-			length[v] = max(length[v], length[a.to]+1)
-		}
-	}
-	return length
-}
-
-// parts numbers the connected parts of the graph; edges of every kind but Gone connect.
-func (l links) parts() []int32 {
-	part := make([]int32, len(l.prerequisites))
-	for i := range part {
-		if part[i] != 0 {
-			continue
-		}
-		part[i] = int32(i + 1)
-		for stack := []int32{int32(i)}; len(stack) > 0; {
-			v := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for _, arcs := range [...][]arc{l.prerequisites[v], l.downstream[v]} {
-				for _, a := range arcs {
-					if a.kind != gone && part[a.to] == 0 {
-						part[a.to] = part[i]
-						stack = append(stack, a.to)
-					}
-				}
-			}
-		}
-	}
-	return part
 }

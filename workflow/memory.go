@@ -17,8 +17,13 @@ type memories struct {
 
 // memory is what is remembered of one primary. Only the run of that primary uses it.
 type memory struct {
-	failures map[int32]*failure
-	episodes map[int32]*episode
+	failures map[identified]*failure
+	episodes map[identified]*episode
+	ended    map[identified]bool // of nodes that exist only in cleanup: they were ready, and are being deleted
+}
+
+func newMemory() *memory {
+	return &memory{map[identified]*failure{}, map[identified]*episode{}, map[identified]bool{}}
 }
 
 // failure is what is remembered of a node whose last execution failed.
@@ -26,6 +31,7 @@ type failure struct {
 	err      error
 	attempts int
 	intent   uint64 // what it wanted; 0 if that isn't known
+	inputs   uint64 // of a failed preparation: what its prerequisites wanted
 	revision int64
 	until    time.Time // zero: not before intent or revision change
 }
@@ -51,34 +57,43 @@ func (m *memories) drop(id string) {
 // remembered returns the memory of the primary, and makes one if there is none.
 func (x *execution[P]) remembered() *memory {
 	if x.memory == nil {
-		x.memory = &memory{failures: map[int32]*failure{}, episodes: map[int32]*episode{}}
+		x.memory = newMemory()
 		x.runner.memories.put(x.subject.ID, x.memory)
 	}
 	return x.memory
 }
 
-// endEpisode may be called on nothing.
-func (m *memory) endEpisode(v int32) {
-	if m != nil {
-		delete(m.episodes, v)
-	}
-}
-
 // resting returns why v must not be executed now: its last execution failed, and since then neither its delay has
-// passed nor has what it wants changed.
+// passed nor has what it wants changed, or, if that couldn't be worked out, what its prerequisites want.
 func (x *execution[P]) resting(v int32, intent uint64) *failure {
 	if x.memory == nil {
 		return nil
 	}
-	f := x.memory.failures[v]
+	f := x.memory.failures[x.identity(v)]
 	switch {
 	case f == nil, f.intent != intent, f.revision != x.subject.Revision:
 		return nil
 	case !f.until.IsZero() && !time.Now().Before(f.until):
 		return nil
+	case intent == preparation && f.inputs != x.inputs(v):
+		return nil
 	default:
 		return f
 	}
+}
+
+// inputs is a digest of what the prerequisites of v want. One that manages nothing wants what its own do. It is FNV-1a
+// over words.
+func (x *execution[P]) inputs(v int32) uint64 {
+	digest := uint64(14695981039346656037)
+	for _, a := range x.layout.prerequisites.of(v) {
+		c := &x.cells[a.to]
+		if c.intent == 0 && !x.traits(a.to).has(manages) {
+			c.intent = x.inputs(a.to)
+		}
+		digest = (digest ^ c.intent) * 1099511628211
+	}
+	return digest
 }
 
 // The intents under which failures are remembered that aren't of a Do.
@@ -102,7 +117,7 @@ func (x *execution[P]) mustRest(v int32, intent uint64) bool {
 
 // isHung reports whether an abandoned execution of v hasn't returned yet, and fills in its row if so.
 func (x *execution[P]) isHung(v int32) bool {
-	if !x.runner.hung.has(x.subject.ID, v) {
+	if x.dry || !x.runner.hung.has(x.identity(v)) {
 		return false
 	}
 	row := &x.out[v]
@@ -138,10 +153,14 @@ func (x *execution[P]) refused(v int32, intent uint64, err error) {
 // failed records a failure of v and fills in its row.
 func (x *execution[P]) failed(v int32, intent uint64, err error) {
 	m := x.remembered()
-	f := m.failures[v]
+	which := x.identity(v)
+	f := m.failures[which]
 	if f == nil || f.intent != intent || f.revision != x.subject.Revision {
 		f = &failure{intent: intent, revision: x.subject.Revision}
-		m.failures[v] = f
+		m.failures[which] = f
+	}
+	if intent == preparation {
+		f.inputs = x.inputs(v)
 	}
 	f.attempts++
 	spacing := x.node(v).backoff
@@ -171,7 +190,7 @@ func (x *execution[P]) rest(v int32, f *failure) {
 
 // succeeded forgets the failures of v.
 func (x *execution[P]) succeeded(v int32) {
-	if x.memory != nil {
-		delete(x.memory.failures, v)
+	if x.memory != nil && len(x.memory.failures) > 0 {
+		delete(x.memory.failures, x.identity(v))
 	}
 }

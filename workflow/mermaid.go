@@ -13,7 +13,7 @@ func (p *Picture) Mermaid() string {
 	var out strings.Builder
 	out.WriteString("flowchart LR\n")
 	for i, n := range p.nodes {
-		label := n.name
+		label := n.title()
 		if p.rows != nil {
 			label += "<br/>" + string(p.rows[i].State)
 		}

@@ -13,11 +13,18 @@ import (
 // node is one declaration of a graph. Nothing in it changes after Build, but for what is remembered of its reads.
 type node[P any] struct {
 	graph   *graph[P]
+	scope   *scope[P]
 	name    string
-	index   int32 // in declaration order
-	manages bool  // it manages something that can be deleted
-	edges   []edge[P]
-	bind    func(env any) (resource[P], error)
+	index   int32      // in declaration order
+	head    *repeat[P] // that begins with it
+	manages bool       // it manages something that can be deleted
+	// declared are its edges as they were declared, edges what Build makes of them: each leads to a node.
+	declared, edges []edge[P]
+	bind            func(env any) (resource[P], error)
+	// cleanup says that it exists only in cleanup.
+	cleanup bool
+	// secret says that what it yields, and whatever may quote that, must not be shown.
+	secret bool
 
 	activate, reconcile, hold, remove, removed []condition[P]
 
@@ -28,7 +35,50 @@ type node[P any] struct {
 	deadline  time.Duration
 	onFailure func(ctx context.Context, r *Run[P], err error) error
 
-	distant sync.Map // of distantRead to whether it is allowed; see reads
+	traits   traits
+	required string   // "requires" and its name, said of what isn't wanted without it
+	distant  sync.Map // of distantRead to whether it is allowed; see reads
+}
+
+// settle works out what a run wants to know at a glance.
+func (n *node[P]) settle() {
+	n.required = "requires " + n.name
+	for trait, has := range map[traits]bool{
+		manages: n.manages, activates: len(n.activate) > 0, decides: len(n.reconcile) > 0, holdsBack: len(n.hold) > 0,
+		judges: len(n.ready) > 0, concludes: n.deadline > 0 || n.onFailure != nil, atCleanup: n.cleanup && n.manages,
+		rollsOut: slices.ContainsFunc(n.repeats(), (*repeat[P]).rollsOut),
+	} {
+		if has {
+			n.traits |= trait
+		}
+	}
+	for _, e := range n.edges {
+		if e.kind == where {
+			n.traits |= doubts
+		}
+		if n.quorate(e) {
+			n.traits |= doubts | quorate
+		}
+	}
+}
+
+// conditions is how many verdicts may be asked for of the node in a run.
+func (n *node[P]) conditions() int {
+	count := len(n.activate) + len(n.reconcile) + len(n.hold) + len(n.ready) + len(n.remove) + len(n.removed)
+	for _, e := range n.edges {
+		if e.kind == where {
+			count++
+		}
+	}
+	return count
+}
+
+// depth is in how many Repeats n stands.
+func (n *node[P]) depth() int { return n.scope.depth() }
+
+// crosses reports whether n stands in a Repeat that other doesn't stand in: an edge from other to it is one to many.
+func (n *node[P]) crosses(other *node[P]) bool {
+	return n.scope.repeat != nil && !other.standsIn(n.scope.repeat)
 }
 
 // condition is a question about the primary and the world, asked at most once per run by each node that declares it.
@@ -36,6 +86,7 @@ type condition[P any] struct {
 	name   string
 	holds  func(r *Run[P]) Verdict
 	shared int // of a group's condition: its number, from 1; asked once for all of the group
+	depth  int // of a group's condition: in how many Repeats the group stands
 }
 
 type readiness[P any] struct {
@@ -62,10 +113,12 @@ func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *
 	_, passive := kind.(interface{ ManagesNothing() })
 	n := &node[P]{
 		graph:     b.graph,
-		name:      b.prefix + name,
+		scope:     b.scope,
+		name:      b.scope.prefix() + name,
+		cleanup:   b.atCleanup,
 		index:     int32(len(b.graph.nodes)),
 		manages:   !passive,
-		edges:     slices.Clip(b.edges),
+		declared:  slices.Clip(b.edges),
 		reconcile: slices.Clip(b.conditions),
 	}
 	n.bind = func(env any) (resource[P], error) {
@@ -104,7 +157,7 @@ func (b *Base[P, V, Self]) Lookup(r *Run[P]) (V, bool) {
 // DependsOn adds prerequisites. All of them must be satisfied before the node is reconciled; it is deleted before them.
 func (b *Base[P, V, Self]) DependsOn(prerequisites ...Edge[P]) Self {
 	for _, x := range prerequisites {
-		b.node.edges = append(b.node.edges, x.edge())
+		b.node.declared = append(b.node.declared, x.edge())
 	}
 	return b.self
 }

@@ -11,12 +11,16 @@ import (
 type Picture struct {
 	name  string
 	nodes []picturedNode
-	rows  []NodeResult // of a run; nil without
+	rows  []NodeResult // of a run, one per node; nil without
 }
 
 type picturedNode struct {
 	name          string
 	prerequisites []picturedEdge
+	groups        []string // names of the groups and Repeats that it stands in, the outermost first
+	repeats       []int    // numbers of the Repeats that it stands in, the outermost first
+	begins        bool     // it is the head of a Repeat, which groups has as its last
+	path          []string // of its instance
 }
 
 type picturedEdge struct {
@@ -24,19 +28,79 @@ type picturedEdge struct {
 	kind edgeKind
 }
 
-func newPicture[P any](name string, nodes []*node[P]) *Picture {
-	p := &Picture{name: name, nodes: make([]picturedNode, len(nodes))}
-	for i, n := range nodes {
-		p.nodes[i].name = n.name
+func newPicture[P any](g *graph[P]) *Picture {
+	p := &Picture{name: g.name, nodes: make([]picturedNode, len(g.nodes))}
+	for i, n := range g.nodes {
+		at := &p.nodes[i]
+		at.name = n.name
+		for s := n.scope; s.parent != nil; s = s.parent {
+			at.groups = append(at.groups, s.name)
+		}
+		slices.Reverse(at.groups)
+		if n.head != nil {
+			at.groups, at.begins = append(at.groups, n.name), true
+		}
+		for _, around := range n.repeats() {
+			at.repeats = append(at.repeats, around.index)
+		}
+		slices.Reverse(at.repeats)
 		for _, e := range n.edges {
-			p.nodes[i].prerequisites = append(p.nodes[i].prerequisites, picturedEdge{int(e.to.index), e.kind})
+			if !e.implied {
+				at.prerequisites = append(at.prerequisites, picturedEdge{int(e.to.index), e.kind})
+			}
 		}
 	}
 	return p
 }
 
+// with returns the picture of a run: with the instances of what is repeated, and their states.
 func (p *Picture) with(rows []NodeResult) *Picture {
-	return &Picture{name: p.name, nodes: p.nodes, rows: rows}
+	out := &Picture{name: p.name, rows: rows, nodes: make([]picturedNode, 0, len(rows))}
+	first := make([]int, len(p.nodes)+1) // of a node: of its instances in out
+	for i, n := range p.nodes {
+		for len(out.nodes) < len(rows) && rows[len(out.nodes)].Name == n.name {
+			at := n
+			if key := rows[len(out.nodes)].Key; key != "" {
+				at.path, _ = split(key, len(n.repeats))
+			}
+			out.nodes = append(out.nodes, at)
+		}
+		first[i+1] = len(out.nodes)
+	}
+	for i := range out.nodes {
+		n := &out.nodes[i]
+		declared := n.prerequisites
+		n.prerequisites = nil
+		for _, e := range declared {
+			for to := first[e.to]; to < first[e.to+1]; to++ {
+				if n.meets(&out.nodes[to]) {
+					n.prerequisites = append(n.prerequisites, picturedEdge{to, e.kind})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// meets reports whether an edge from n to other joins these instances of them.
+func (n *picturedNode) meets(other *picturedNode) bool {
+	for i := range min(len(n.path), len(other.path)) {
+		if n.repeats[i] != other.repeats[i] {
+			return true
+		}
+		if n.path[i] != other.path[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// title is the name of a node, with the key of its instance.
+func (n *picturedNode) title() string {
+	if n.path == nil {
+		return n.name
+	}
+	return n.name + "[" + joined(n.path) + "]"
 }
 
 // explanation says in one line why a node is where it is.
@@ -99,7 +163,7 @@ func (p *Picture) branches() (under map[int][]int) {
 func (p *Picture) others(node, under int) []string {
 	var names []string
 	for _, e := range p.nodes[node].prerequisites {
-		if name := p.nodes[e.to].name; e.to != under && !slices.Contains(names, name) {
+		if name := p.nodes[e.to].title(); e.to != under && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

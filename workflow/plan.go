@@ -2,11 +2,6 @@
 
 package workflow
 
-import (
-	"fmt"
-	"runtime/debug"
-)
-
 // planned is how a vertex is classified before anything is touched.
 type planned uint8
 
@@ -16,56 +11,116 @@ const (
 	inactive
 	undecided // an activation or a precondition is unknown
 	collected
+	dormant  // exists only in cleanup, and this is a reconcile
+	finished // exists only in cleanup, and has nothing left to do
 )
 
 // plan classifies every vertex in topological order.
 func (x *execution[P]) plan() {
+	if x.layout == nil {
+		x.grow()
+		return
+	}
 	for _, v := range x.layout.order {
-		c := &x.cells[v]
-		c.planned = x.classify(v)
-		x.deletes = x.deletes || c.planned == unwanted && x.node(v).manages
-		if c.planned == unwanted && !x.node(v).manages {
-			x.out[v].State = Disabled
-		}
+		x.classify(v)
 	}
 }
 
-// classify asks for activation first, then follows the prerequisites, then asks for the precondition.
-func (x *execution[P]) classify(v int32) planned {
-	n, row := x.node(v), &x.out[v]
-	switch verdict := x.askAll(v, n.activate); verdict.answer {
+func (x *execution[P]) classify(v int32) {
+	m, at := &x.marks[v], &x.layout.vertices[v]
+	m.planned = x.activated(v, at)
+	switch {
+	case m.planned != wanted:
+	case x.cleanup:
+		m.planned = x.classifyCleanup(v, at)
+	case at.node.cleanup:
+		m.planned = dormant
+		x.out[v].State = Disabled
+	default:
+		m.planned = x.classifyReconcile(v, at)
+	}
+	if m.planned == unwanted {
+		x.classifyUnwanted(v, at)
+	}
+}
+
+func (x *execution[P]) classifyUnwanted(v int32, at *vertex[P]) {
+	switch {
+	case at.traits.has(manages):
+		x.deletes = true
+	case x.cleanup:
+		x.out[v].State = Deleted
+	default:
+		x.out[v].State = Disabled
+	}
+}
+
+// activated asks for activation, which comes before everything else.
+func (x *execution[P]) activated(v int32, at *vertex[P]) planned {
+	if at.instance != nil && at.instance.unlisted {
+		x.unanswered(v, "KeysUnknown", Unknown(x.layout.unlisted[at.node]))
+		return undecided
+	}
+	if !at.traits.has(activates) {
+		return wanted
+	}
+	switch verdict := x.askAll(v, at.node.activate); verdict.answer {
 	case met:
+		return wanted
 	case unmet:
-		row.judged(Inactive, verdict)
+		x.out[v].judged(Inactive, verdict)
 		return inactive
 	default:
 		x.unanswered(v, "ActivationUnknown", verdict)
 		return undecided
 	}
-	without := wanted
-	for _, a := range x.layout.prerequisites[v] {
-		if !a.kind.required() {
-			continue
+}
+
+// classifyReconcile follows the prerequisites, then asks for the precondition. It counts for how many arcs a wanted
+// vertex has to wait.
+func (x *execution[P]) classifyReconcile(v int32, at *vertex[P]) planned {
+	waits, without := int32(0), int32(nobody)
+	doubtful := at.traits.has(doubts)
+	for _, a := range x.layout.prerequisites.of(v) {
+		p := x.marks[a.to].planned
+		if a.waitsFor(p) {
+			waits++
 		}
-		switch x.cells[a.to].planned {
-		case unwanted:
-			row.Reason, row.Message = "PrerequisiteUnwanted", "requires "+x.out[a.to].Name
+		switch {
+		case p == wanted && a.kind != gone:
+		case a.kind == gone:
+			doubtful = doubtful || p == wanted || p == undecided
+		case !a.kind.required() || a.bundled:
+		case p == unwanted:
+			x.out[v].Reason, x.out[v].Message = "PrerequisiteUnwanted", x.node(a.to).required
 			return unwanted
-		case inactive:
-			without = inactive
-			row.Message = "requires " + x.out[a.to].Name
-		default:
+		case p == inactive && without == nobody:
+			without = a.to
 		}
 	}
-	if without == inactive {
-		row.State, row.Reason = Inactive, "PrerequisiteInactive"
+	switch {
+	case without != nobody:
+		row := &x.out[v]
+		row.State, row.Reason, row.Message = Inactive, "PrerequisiteInactive", x.node(without).required
 		return inactive
+	case at.instance != nil && at.instance.vanished:
+		x.out[v].Reason, x.out[v].Message = "KeyVanished", "its key isn't wanted any more"
+		return unwanted
+	case at.traits.has(decides):
+		if p := x.precondition(v, at); p != wanted {
+			return p
+		}
 	}
-	switch verdict := x.askAll(v, n.reconcile); verdict.answer {
+	x.marks[v].waits, x.marks[v].doubtful = waits, doubtful
+	return wanted
+}
+
+func (x *execution[P]) precondition(v int32, at *vertex[P]) planned {
+	switch verdict := x.askAll(v, at.node.reconcile); verdict.answer {
 	case met:
 		return wanted
 	case unmet:
-		row.judged("", verdict)
+		x.out[v].judged("", verdict)
 		return unwanted
 	default:
 		x.unanswered(v, "PreconditionUnknown", verdict)
@@ -73,86 +128,29 @@ func (x *execution[P]) classify(v int32) planned {
 	}
 }
 
-// planCleanup classifies every vertex for the deletion of the primary: only activation is asked.
-func (x *execution[P]) planCleanup() {
+// classifyCleanup classifies a vertex for the deletion of the primary.
+func (x *execution[P]) classifyCleanup(v int32, at *vertex[P]) planned {
 	x.deletes = true
-	for _, v := range x.layout.order {
-		n, row, c := x.node(v), &x.out[v], &x.cells[v]
-		switch verdict := x.askAll(v, n.activate); {
-		case verdict.answer == unmet:
-			row.judged(Inactive, verdict)
-			c.planned = inactive
-		case !verdict.Holds():
-			x.unanswered(v, "ActivationUnknown", verdict)
-			c.planned = undecided
-		case x.runner.collected[n.index]:
-			row.State = Collected
-			c.planned = collected
-		default:
-			c.planned = unwanted
-			if !n.manages {
-				row.State = Deleted
-			}
-		}
+	switch {
+	case at.traits.has(atCleanup):
+		return x.classifyLast(v, at)
+	case x.runner.collected[at.node.index]:
+		x.out[v].State = Collected
+		return collected
+	default:
+		return unwanted
 	}
 }
 
-// askAll asks conditions of one kind, all of them, and joins what they answer.
-func (x *execution[P]) askAll(v int32, conditions []condition[P]) Verdict {
-	all := Met()
-	for i := range conditions {
-		if verdict := x.askOnce(v, &conditions[i]); verdict.worse(all) {
-			all = verdict
-		}
+// waitsFor reports whether a wanted vertex has to wait until the prerequisite at the end of an arc, which is planned so,
+// has settled.
+func (a arc) waitsFor(p planned) bool {
+	switch {
+	case a.kind == gone:
+		return p == unwanted
+	case a.kind.required() && !a.bundled:
+		return true
+	default:
+		return p == wanted || p == undecided
 	}
-	return all
-}
-
-// askOnce asks a group's condition once for all of its nodes.
-func (x *execution[P]) askOnce(v int32, c *condition[P]) Verdict {
-	if c.shared == 0 {
-		return x.ask(v, c.name, c.holds)
-	}
-	if x.shared == nil {
-		x.shared = make([]*Verdict, x.runner.workflow.shared)
-	}
-	known := &x.shared[c.shared-1]
-	if *known == nil {
-		verdict := x.ask(v, c.name, c.holds)
-		*known = &verdict
-	}
-	return **known
-}
-
-// ask asks one condition that isn't about readiness. A panic, a Broken, no answer at all and an observation that
-// couldn't be made are all unknown.
-func (x *execution[P]) ask(v int32, name string, holds func(*Run[P]) Verdict) (verdict Verdict) {
-	view := &x.views[v]
-	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			verdict = Unknown(x.panicked(v, p, debug.Stack()))
-		}
-		if view.unseen != nil {
-			verdict = Unknown(view.unseen)
-		}
-		if verdict.answer == broken {
-			verdict = Unknown(fmt.Errorf("it answered broken, which only readiness may be: %s", verdict.message))
-		}
-		if verdict.answer == unknown {
-			verdict.err = fmt.Errorf("condition %q: %w", name, verdict.Err())
-		}
-	}()
-	return holds(view)
-}
-
-func (x *execution[P]) panicked(v int32, value any, stack []byte) error {
-	if _, ok := value.(misuse); !ok && x.runner.options.Observer != nil {
-		name := "" // of a check, which no node has
-		if v != nobody {
-			name = x.out[v].Name
-		}
-		x.runner.options.Observer.Panicked(x.ctx, x.subject.ID, name, value, stack)
-	}
-	return caught(value, stack)
 }

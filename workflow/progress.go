@@ -3,7 +3,6 @@
 package workflow
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -17,33 +16,40 @@ type episode struct {
 	answered bool // OnFailure has run
 }
 
-// conclude is called when v has its state, before it settles. It fails what has taken too long, and answers a failure
-// for good; then it isn't settled before that answer has landed.
-func (x *execution[P]) conclude(v int32) (settled bool) {
+// conclude is called when v has its state. It fails what has taken too long, and answers a failure for good; then v
+// settles once that answer has landed, otherwise now.
+func (x *execution[P]) conclude(v int32) {
+	if !x.traits(v).has(concludes) || x.dry || x.out[v].Reason == reasonCancelled || !x.mustAnswer(v) {
+		x.settle(v)
+		return
+	}
+	f := x.newFlight(v, answering)
+	f.cause = x.out[v].Err
+	x.launch(f)
+}
+
+// mustAnswer reports whether the failure of v is to be answered now.
+func (x *execution[P]) mustAnswer(v int32) bool {
 	n, row := x.node(v), &x.out[v]
-	switch {
-	case n.deadline == 0 && n.onFailure == nil, row.Reason == reasonCancelled:
-		return true
-	case x.cells[v].planned != wanted, row.State == Ready, row.State == Blocked:
-		x.memory.endEpisode(v)
-		return true
+	if x.marks[v].planned != wanted || row.State == Ready || row.State == Blocked {
+		if x.memory != nil {
+			delete(x.memory.episodes, x.identity(v))
+		}
+		return false
 	}
 	e := x.episode(v)
 	x.expect(v, e)
-	if n.onFailure == nil || e.answered || row.State != Failed || !IsTerminal(row.Err) {
-		return true
-	}
-	x.answer(v, e)
-	return false
+	return n.onFailure != nil && !e.answered && row.State == Failed && IsTerminal(row.Err)
 }
 
 // episode returns the present one of v, and begins one if there is none.
 func (x *execution[P]) episode(v int32) *episode {
 	m := x.remembered()
-	e := m.episodes[v]
+	which := x.identity(v)
+	e := m.episodes[which]
 	if e == nil || e.revision != x.subject.Revision {
 		e = &episode{since: time.Now(), revision: x.subject.Revision}
-		m.episodes[v] = e
+		m.episodes[which] = e
 	}
 	return e
 }
@@ -63,22 +69,14 @@ func (x *execution[P]) expect(v int32, e *episode) {
 	row.fail("ProgressDeadlineExceeded", Terminal(fmt.Errorf("it hasn't become ready within %v: %s", deadline, last)))
 }
 
-// answer runs OnFailure beside other nodes. Its own error stands beside the first, and the next run tries again.
-func (x *execution[P]) answer(v int32, e *episode) {
-	row, cause := &x.out[v], x.out[v].Err
-	x.cells[v].answering = true
-	failed := func(err error) {
-		row.Err = errors.Join(cause, fmt.Errorf("answering the failure: %w", err))
-		row.Message = row.Err.Error()
-		row.RetryAfter = x.node(v).backoff.delay(1, x.runner.options.Jitter())
+// hear takes in what OnFailure has come to. Its own error stands beside the first, and the next run tries again.
+func (x *execution[P]) hear(f *flight[P]) {
+	if f.err == nil {
+		x.episode(f.vertex).answered = true
+		return
 	}
-	x.launch(v, func(ctx context.Context) func() {
-		_, err := execute(ctx, x, v, func(ctx context.Context) (Operation, error) {
-			return None, x.node(v).onFailure(ctx, &x.views[v], cause)
-		}, func(o Operation) Operation { return o })
-		if err != nil {
-			return func() { failed(err) }
-		}
-		return func() { e.answered = true }
-	}, failed)
+	row := &x.out[f.vertex]
+	row.Err = errors.Join(f.cause, fmt.Errorf("answering the failure: %w", f.err))
+	row.Message = row.Err.Error()
+	row.RetryAfter = x.node(f.vertex).backoff.delay(1, x.runner.options.Jitter())
 }

@@ -3,57 +3,90 @@
 package workflow
 
 import (
-	"context"
 	"errors"
+	"runtime/debug"
 )
 
-// startReconcile checks the edges of a wanted vertex, then its gate, then prepares it.
-func (x *execution[P]) startReconcile(v int32) (settled bool) {
-	if x.cannotStart(v) {
+// startReconcile checks the edges of a wanted vertex, then its gate, then prepares it. It reports whether v has its
+// state; otherwise its Do is running, or is to run.
+func (x *execution[P]) startReconcile(v int32) bool {
+	if x.marks[v].doubtful && x.cannotStart(v) {
 		return true
 	}
-	row := &x.out[v]
+	at := &x.layout.vertices[v]
 	x.views[v].executing = true
-	switch verdict := x.askAll(v, x.node(v).hold); verdict.answer {
-	case met:
-	case unmet:
-		row.judged(Waiting, verdict)
+	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.memory != nil && x.mustRest(v, preparation) {
 		return true
+	}
+	var step prepared
+	if err := x.prepare(v, &step); err != nil {
+		x.erred(v, preparation, err)
+		return true
+	}
+	x.cells[v].intent = step.intent
+	switch {
+	case step.run == nil:
+		x.reconciled(v, &step, None)
+		return true
+	case x.dry:
+		return x.preview(v, reconciling)
+	case x.mustRest(v, step.intent):
+		return true
+	}
+	f := x.newFlight(v, reconciling)
+	f.step = step
+	if at.traits.has(rollsOut) && x.park(f) {
+		return false
+	}
+	x.launch(f)
+	return false
+}
+
+// prepare is inline, without a closure for every vertex.
+func (x *execution[P]) prepare(v int32, into *prepared) (err error) {
+	view := &x.views[v]
+	view.unseen = nil
+	defer func() {
+		if p := recover(); p != nil {
+			err = x.panicked(x.node(v), p, debug.Stack())
+		}
+		if err == nil {
+			err = view.unseen
+		}
+		if err != nil {
+			err = x.node(v).veiled(err)
+		}
+	}()
+	return x.resource(v).prepare(view, into)
+}
+
+// isHeldBack asks the gates.
+func (x *execution[P]) isHeldBack(v int32, n *node[P]) bool {
+	switch verdict := x.askAll(v, n.hold); verdict.answer {
+	case met:
+		return false
+	case unmet:
+		x.out[v].judged(Waiting, verdict)
 	default:
 		x.unanswered(v, "GateUnknown", verdict)
-		return true
 	}
-	step, err := inline(x, v, x.resource(v).prepare)
-	if err != nil {
-		x.refused(v, preparation, err)
-		return true
-	}
-	if step.Do == nil {
-		x.reconciled(v, Outcome[any]{Value: step.Value, Ready: step.Ready})
-		return true
-	}
-	if x.mustRest(v, step.Intent) {
-		return true
-	}
-	failed := func(err error) { x.erred(v, step.Intent, err) }
-	x.launch(v, func(ctx context.Context) func() {
-		o, err := execute(ctx, x, v, step.Do, func(o Outcome[any]) Operation { return o.Operation })
-		if err != nil {
-			return func() { failed(err) }
-		}
-		return func() { x.reconciled(v, o) }
-	}, failed)
-	return false
+	return true
 }
 
 // cannotStart reports whether an edge of v isn't satisfied, and fills in its row if so.
 func (x *execution[P]) cannotStart(v int32) bool {
 	why, unknown := x.unsatisfied(v)
+	if x.cleanup {
+		why = x.merged(why, x.holders(v))
+	}
 	switch {
 	case unknown != nil:
 		x.unanswered(v, "EdgeUnknown", Unknown(unknown))
 	case why != nil:
 		x.blame(v, Blocked, why)
+		if x.dry {
+			x.unplanned(v)
+		}
 	default:
 		return false
 	}
@@ -63,62 +96,79 @@ func (x *execution[P]) cannotStart(v int32) bool {
 // unsatisfied returns the root causes of all edges of v that aren't satisfied, or nil; and the error of predicates that
 // are unknown.
 func (x *execution[P]) unsatisfied(v int32) (why *causes, unknown error) {
-	for _, a := range x.layout.prerequisites[v] {
-		if x.waitsFor(a) && !x.cells[a.to].settled {
-			continue // only where v can't wait for it any longer: see untangle
+	quorums := x.traits(v).has(quorate)
+	for _, a := range x.layout.prerequisites.of(v) {
+		if quorums && a.bundled && x.node(v).quorate(x.node(v).edges[a.edge]) {
+			continue
 		}
-		satisfied, err := x.satisfied(v, a)
-		unknown = errors.Join(unknown, err)
-		switch {
-		case satisfied:
-		case a.kind == gone && x.cells[a.to].planned == wanted:
-			why = x.merged(why, x.itself(a.to)) // whatever its state: v waits until it isn't wanted
-		default:
-			why = x.merged(why, x.causesOf(a.to))
+		if x.cleanup && !x.traits(a.to).has(atCleanup) {
+			continue
 		}
+		causes, err := x.unsatisfiedEdge(v, a)
+		why, unknown = x.merged(why, causes), errors.Join(unknown, err)
+	}
+	if quorums && !x.cleanup {
+		causes, err := x.unsatisfiedQuorums(v)
+		why, unknown = x.merged(why, causes), errors.Join(unknown, err)
 	}
 	return why, unknown
 }
 
+// unsatisfiedEdge is about a single arc.
+func (x *execution[P]) unsatisfiedEdge(v int32, a arc) (why *causes, unknown error) {
+	p := &x.marks[a.to]
+	if a.waitsFor(p.planned) && !p.settled {
+		return nil, nil // only where v can't wait for it any longer: see untangle
+	}
+	satisfied, err := x.satisfied(v, a)
+	switch {
+	case satisfied:
+		return nil, err
+	case a.kind == gone && p.planned == wanted:
+		return x.itself(a.to), err // whatever its state: v waits until it isn't wanted
+	default:
+		return x.causesOf(a.to), err
+	}
+}
+
 // satisfied reports whether what an arc of v leads to, which has settled, is as the edge wants it.
 func (x *execution[P]) satisfied(v int32, a arc) (bool, error) {
-	p, isReady := &x.cells[a.to], x.out[a.to].State == Ready
-	switch a.kind {
-	case optional, loose:
-		return isReady || p.planned == unwanted || p.planned == inactive, nil
-	case gone:
-		return x.isAway(a.to), nil
-	case applied:
+	p := &x.marks[a.to]
+	switch {
+	case a.kind == gone:
+		return x.isAway(v, a), nil
+	case p.changes:
+		return false, nil
+	case x.cleanup:
+		return p.ready || p.planned == finished || p.planned == inactive, nil
+	case (!a.kind.required() || a.bundled) && p.planned != wanted && p.planned != undecided:
+		return true, nil
+	case a.kind == applied:
 		return p.applied, nil
-	case toCreate:
-		return isReady || p.applied && x.existsNow(v) == exists, nil
-	case where:
-		if !isReady {
-			return false, nil
-		}
+	case a.kind == toCreate:
+		return p.ready || p.applied && x.existsNow(v) == exists, nil
+	case a.kind == where && p.ready:
 		verdict := x.askPredicate(v, a)
 		return verdict.Holds(), verdict.Err()
 	default:
-		return isReady, nil
+		return p.ready, nil
 	}
 }
 
-// isAway reports whether nothing of v is there, or nothing that concerns this run.
-func (x *execution[P]) isAway(v int32) bool {
-	planned := x.cells[v].planned
-	return planned == inactive || planned == unwanted && x.out[v].State == Disabled
-}
-
-func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
-	e := x.node(v).edges[a.edge]
-	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict { return e.holds(x.cells[a.to].value) })
-	if verdict.answer == unmet {
-		x.out[v].judged("", verdict) // the prerequisite is ready: only this says what is amiss
+// isAway reports whether nothing is left of what a Gone edge of v leads to, or nothing that concerns this run.
+func (x *execution[P]) isAway(v int32, a arc) bool {
+	planned := x.marks[a.to].planned
+	switch {
+	case x.node(v).edges[a.edge].implied: // the head of a Repeat: only whether its keys are known
+		return planned != undecided
+	case planned == inactive || planned == dormant:
+		return true
+	default:
+		return planned == unwanted && x.out[a.to].State == Disabled
 	}
-	return verdict
 }
 
-// erred tells "not yet" from failures of a Do.
+// erred tells "not yet" from failures.
 func (x *execution[P]) erred(v int32, intent uint64, err error) {
 	if !x.notYet(v, Waiting, err) {
 		x.failed(v, intent, err)
@@ -141,41 +191,30 @@ func (x *execution[P]) notYet(v int32, state State, err error) bool {
 }
 
 // reconciled judges the readiness of what came back.
-func (x *execution[P]) reconciled(v int32, o Outcome[any]) {
-	c, row := &x.cells[v], &x.out[v]
-	c.value, c.applied = o.Value, true
-	row.Operation = o.Operation
-	verdict := o.Ready
-	if rules := x.node(v).ready; len(rules) > 0 {
-		verdict = Met()
-		for i := range rules {
-			verdict = All(verdict, x.askReadiness(v, &rules[i], o.Value))
+func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) {
+	c, m, row := &x.cells[v], &x.marks[v], &x.out[v]
+	c.value, m.applied = step.value, true
+	row.Operation, row.Poll = operation, step.poll
+	verdict := &step.ready
+	if x.traits(v).has(judges) {
+		all := Met()
+		for i, rules := 0, x.node(v).ready; i < len(rules); i++ {
+			all = All(all, x.askReadiness(v, &rules[i], step.value))
 		}
+		verdict = &all
 	}
 	if verdict.answer == unknown {
-		x.unanswered(v, "ReadinessUnknown", verdict)
+		x.unanswered(v, "ReadinessUnknown", *verdict)
 		return
 	}
 	x.succeeded(v)
 	switch verdict.answer {
 	case unmet:
-		row.judged(NotReady, verdict)
+		row.judged(NotReady, *verdict)
 	case broken:
 		row.fail(verdict.reason, Terminal(errors.New(verdict.message)))
 	default:
-		row.State, row.Reason, row.Message = Ready, "", ""
+		row.State, m.ready = Ready, true
+		row.Reason, row.Message = "", ""
 	}
-}
-
-// askReadiness is ask, but readiness may be broken.
-func (x *execution[P]) askReadiness(v int32, rule *readiness[P], value any) Verdict {
-	var answered Verdict
-	verdict := x.ask(v, rule.name, func(r *Run[P]) Verdict {
-		answered = rule.holds(r, value)
-		return answered
-	})
-	if answered.answer == broken && x.views[v].unseen == nil {
-		return answered
-	}
-	return verdict
 }

@@ -2,7 +2,10 @@
 
 package workflow
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Kind describes what a node does, independently of any environment.
 //
@@ -20,8 +23,14 @@ type Kind[P, V any] interface {
 // function and runs beside other nodes, so that a node with nothing to do costs no goroutine, and what a node wants is
 // known before it is executed.
 //
-// A Resource whose objects the garbage collector can remove once the primary is gone says so with a method
-// Collectable() bool, asked at binding.
+// What else a Resource can do it says with methods of its own, which are asked for at binding:
+//
+//   - Collectable() bool: whether the garbage collector can remove what it manages once the primary is gone;
+//   - Keys(r *Run[P]) ([]string, error): the keys of the instances that exist, each as [Run.Key] gives it, in any order.
+//     A node that manages something needs it in a [Repeat]. An error means that they aren't known, and deletes nothing
+//     that such an instance may hold;
+//   - DryRun(ctx context.Context, r *Run[P]) (Preview, error): what the Do that Prepare has returned would do, for
+//     [Runner.Plan]. It may do I/O and runs beside other nodes.
 type Resource[P, V any] interface {
 	// Observe says what is there. It must not need the value of any other node.
 	Observe(r *Run[P]) (V, Presence, error)
@@ -48,8 +57,11 @@ type Step[V any] struct {
 	Intent uint64
 	// Value is what the node yields.
 	Value V
-	// Ready is the kind's own verdict on readiness; ReadyWhen replaces it. The zero Verdict is unknown.
+	// Ready is the kind's own verdict on readiness; ReadyWhen replaces it. The zero Verdict is unknown. Beside a Do it
+	// says how what stands is now, for the bounds of a Repeat: only an unmet or broken one counts as unready there.
 	Ready Verdict
+	// Poll asks for another run after this time, for what changes without a watch that announces it; 0 asks for none.
+	Poll time.Duration
 	// Do does what needs I/O. Its context ends with the node's timeout or the run.
 	Do func(ctx context.Context) (Outcome[V], error)
 }
@@ -59,6 +71,14 @@ type Outcome[V any] struct {
 	Value     V
 	Ready     Verdict
 	Operation Operation
+	Poll      time.Duration
+}
+
+// Preview is what a Do would do.
+type Preview struct {
+	Operation Operation
+	// Diff shows the changes to people, line by line, without anything secret.
+	Diff string
 }
 
 // Operation is what was done to a dependent in a run.
@@ -82,16 +102,29 @@ type Removal struct {
 	// Reason and Message say what holds it, if it isn't gone and nothing is left to do but wait.
 	Reason, Message string
 	Operation       Operation
+	// Poll asks for another run after this time, as in a Step.
+	Poll time.Duration
 	// Do does what needs I/O and returns the state that it leaves behind.
 	Do func(ctx context.Context) (Removal, error)
 }
 
-// resource is a Resource whose value type is forgotten. A pointer is stored in an interface without an allocation.
+// resource is a Resource whose value type is forgotten.
 type resource[P any] interface {
 	observe(r *Run[P]) (any, Presence, error)
-	prepare(r *Run[P]) (Step[any], error)
+	prepare(r *Run[P], into *prepared) error
+	do(ctx context.Context, p *prepared) (Operation, error)
 	remove(r *Run[P]) (Removal, error)
 	unwrap() any
+}
+
+// prepared is a Step whose value type is forgotten. A pointer, like a function, is stored in an interface without an
+// allocation.
+type prepared struct {
+	value  any
+	intent uint64
+	ready  Verdict
+	poll   time.Duration
+	run    any // the Do; nil if there is none
 }
 
 type erased[P, V any] struct{ Resource[P, V] }
@@ -101,16 +134,20 @@ func (e erased[P, V]) observe(r *Run[P]) (any, Presence, error) {
 	return v, presence, err
 }
 
-func (e erased[P, V]) prepare(r *Run[P]) (Step[any], error) {
+func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 	step, err := e.Prepare(r)
-	out := Step[any]{Intent: step.Intent, Value: step.Value, Ready: step.Ready}
+	into.value, into.intent, into.ready, into.poll, into.run = step.Value, step.Intent, step.Ready, step.Poll, nil
 	if step.Do != nil {
-		out.Do = func(ctx context.Context) (Outcome[any], error) {
-			o, err := step.Do(ctx)
-			return Outcome[any]{Value: o.Value, Ready: o.Ready, Operation: o.Operation}, err
-		}
+		into.run = step.Do
 	}
-	return out, err
+	return err
+}
+
+// do runs what prepare has found, and leaves there what came of it.
+func (e erased[P, V]) do(ctx context.Context, p *prepared) (Operation, error) {
+	o, err := p.run.(func(context.Context) (Outcome[V], error))(ctx)
+	p.value, p.ready, p.poll = o.Value, o.Ready, o.Poll
+	return o.Operation, err
 }
 
 func (e erased[P, V]) remove(r *Run[P]) (Removal, error) { return e.Delete(r) }

@@ -33,19 +33,28 @@ const (
 	Deleted State = "Deleted"
 	// Collected: left to the garbage collector, in a cleanup.
 	Collected State = "Collected"
+	// Unplanned: in a dry run, what it depends on would change, so that nobody can tell what it would do.
+	Unplanned State = "Unplanned"
 )
 
-// NodeResult is what a run did with one node.
+// NodeResult is what a run did with one node, or with one instance of a repeated node.
 type NodeResult struct {
-	Name  string
+	Name string
+	// Key is that of the instance of a node in a [Repeat]: see [Run.Key].
+	Key   string
 	State State
 	// Reason is one UpperCamelCase word, and Message a sentence for people. Both may be empty.
 	Reason, Message string
 	Operation       Operation
+	// Diff is what a write would change, in a dry run.
+	Diff string
 	// BlockedBy names the root causes for which a Blocked or Deleting node waits, at most eight, in declaration order.
 	// MoreCauses says that there are others.
 	BlockedBy  []string
 	MoreCauses bool
+	// Verdicts is what its conditions have answered, in the order in which they were asked. Those that weren't asked,
+	// since something before them decided, aren't there.
+	Verdicts []Answer
 	// Err is the error of a Failed node.
 	Err error
 	// Duration is how long the node's Do took; 0 if it had nothing to do.
@@ -56,11 +65,51 @@ type NodeResult struct {
 	RetryAfter time.Duration
 	// Recheck is after how long a condition wants to be asked again; 0 means not by time.
 	Recheck time.Duration
+	// Poll is after how long its Resource wants to look again, for what no watch announces; 0 means not by time.
+	Poll time.Duration
+}
+
+// Wake is what brings the run that may change a node's state.
+type Wake string
+
+// What wakes a node.
+const (
+	// WakeWatch: something that is watched changes, above all the node's own dependent.
+	WakeWatch Wake = "watch"
+	// WakeRecheck: time passes, after which a failed node is tried again, or a condition asked again.
+	WakeRecheck Wake = "recheck"
+	// WakePoll: time passes, after which its Resource looks again.
+	WakePoll Wake = "poll"
+	// WakeInput: what it was given changes, which is the primary or what it waits for.
+	WakeInput Wake = "input"
+)
+
+// Wake returns what may change the node's state first, as far as the run can tell. Whatever it says, a change of the
+// primary brings a run.
+func (n *NodeResult) Wake() Wake {
+	switch {
+	case n.RetryAfter > 0 || n.Recheck > 0 && (n.Poll == 0 || n.Recheck <= n.Poll):
+		return WakeRecheck
+	case n.Poll > 0:
+		return WakePoll
+	case n.State == Blocked, n.State == Failed, n.State == Unplanned, n.State == Deleting && len(n.BlockedBy) > 0:
+		return WakeInput
+	default:
+		return WakeWatch
+	}
+}
+
+// title is the name of a node, with the key of its instance.
+func (n *NodeResult) title() string {
+	if n.Key == "" {
+		return n.Name
+	}
+	return n.Name + "[" + n.Key + "]"
 }
 
 // Result is what one run did. It belongs to the caller.
 type Result struct {
-	// Nodes has a row per node, in declaration order.
+	// Nodes has a row per node, in declaration order; of a repeated node one per instance, by key.
 	Nodes []NodeResult
 	// Cleanup says that the run deleted: it was started by [Runner.Cleanup].
 	Cleanup bool
@@ -90,7 +139,7 @@ func (r *Result) Err() error {
 	errs := []error{r.Invalid}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Err != nil {
-			errs = append(errs, &NodeError{Node: n.Name, Err: n.Err})
+			errs = append(errs, &NodeError{Node: n.title(), Err: n.Err})
 		}
 	}
 	return errors.Join(errs...)
@@ -100,15 +149,21 @@ func (r *Result) Err() error {
 func (r *Result) RequeueAfter() time.Duration {
 	after := time.Duration(0)
 	for i := range r.Nodes {
-		after = soonest(after, soonest(r.Nodes[i].RetryAfter, r.Nodes[i].Recheck))
+		n := &r.Nodes[i]
+		after = soonest(after, soonest(n.Poll, soonest(n.RetryAfter, n.Recheck)))
 	}
 	return after
 }
 
-// Node returns the row of the named node; its zero value if there is none.
-func (r *Result) Node(name string) NodeResult {
+// Node returns the row of the named node; its zero value if there is none. Of a node in a [Repeat] it takes the key too,
+// in a Repeat within another the keys of both, the outer one's first.
+func (r *Result) Node(name string, keys ...string) NodeResult {
+	key := ""
+	if len(keys) > 0 {
+		key = joined(keys)
+	}
 	for i := range r.Nodes {
-		if r.Nodes[i].Name == name {
+		if r.Nodes[i].Name == name && r.Nodes[i].Key == key {
 			return r.Nodes[i]
 		}
 	}

@@ -27,11 +27,18 @@ type Options struct {
 // Observer is told of nodes that do something. It is called from the goroutines that execute them, concurrently.
 type Observer interface {
 	// NodeStarted is called before a node's Do. The context that it returns is the one that Do gets.
-	NodeStarted(ctx context.Context, id, node string) context.Context
+	NodeStarted(ctx context.Context, at NodeID) context.Context
 	// NodeEnded is called after it, with the context that NodeStarted returned.
-	NodeEnded(ctx context.Context, id, node string, operation Operation, err error)
+	NodeEnded(ctx context.Context, at NodeID, operation Operation, err error)
 	// Panicked is called when a function of a node panicked; the stack is that of the panic.
-	Panicked(ctx context.Context, id, node string, value any, stack []byte)
+	Panicked(ctx context.Context, at NodeID, value any, stack []byte)
+}
+
+// NodeID says which node of which primary.
+type NodeID struct {
+	Primary string // the ID of the [Subject]
+	Node    string // "" of a check or a summary
+	Key     string // of an instance in a [Repeat]
 }
 
 // Subject is what a run is for.
@@ -80,6 +87,11 @@ func NewRunner[P any](w *Workflow[P], env any, o Options) (*Runner[P], error) {
 			errs = append(errs, &NodeError{Node: n.name, Err: err})
 		}
 		r.resources[i] = bound
+		if err == nil && n.depth() > 0 && n.manages {
+			if _, ok := bound.unwrap().(lister[P]); !ok {
+				errs = append(errs, &NodeError{Node: n.name, Err: errNoKeys})
+			}
+		}
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
@@ -92,7 +104,7 @@ func NewRunner[P any](w *Workflow[P], env any, o Options) (*Runner[P], error) {
 // it can remove without a condition, since it knows no order.
 func (r *Runner[P]) leaveToCollector() {
 	r.collected = make([]bool, len(r.resources))
-	part := r.workflow.layout.parts()
+	part := r.workflow.links.parts()
 	kept := make(map[int32]bool)
 	for i, n := range r.workflow.nodes {
 		if n.manages && !r.collectable(i, n) {
@@ -106,7 +118,7 @@ func (r *Runner[P]) leaveToCollector() {
 
 func (r *Runner[P]) collectable(i int, n *node[P]) bool {
 	c, ok := r.resources[i].unwrap().(interface{ Collectable() bool })
-	return ok && c.Collectable() && !r.options.OrderedDeletion && len(n.remove) == 0 && len(n.removed) == 0
+	return ok && c.Collectable() && !n.cleanup && !r.options.OrderedDeletion && len(n.remove) == 0 && len(n.removed) == 0
 }
 
 // NeedsCleanup reports whether deleting a primary takes a [Runner.Cleanup]; otherwise all of it is left to the garbage
@@ -126,22 +138,16 @@ func (r *Runner[P]) Resources() iter.Seq2[string, any] {
 
 // Reconcile runs the workflow for a primary that lives. It returns once everything that it started has ended.
 func (r *Runner[P]) Reconcile(ctx context.Context, s Subject[P]) *Result {
-	x := r.newExecution(ctx, s, false)
+	x := r.newExecution(ctx, s, mode{})
 	if err := x.validate(); err != nil {
-		x.refuse()
-		return x.result(err)
+		return x.refuse(err)
 	}
-	x.plan()
-	x.walk()
-	return x.result(nil)
+	return x.run()
 }
 
 // Cleanup deletes everything, for a primary that is being deleted. It is to be repeated until the result is Complete.
 func (r *Runner[P]) Cleanup(ctx context.Context, s Subject[P]) *Result {
-	x := r.newExecution(ctx, s, true)
-	x.planCleanup()
-	x.walk()
-	return x.result(nil)
+	return r.newExecution(ctx, s, mode{cleanup: true}).run()
 }
 
 // Forget drops what is remembered of a primary, which has gone.

@@ -186,13 +186,13 @@ func TestCancelled(t *testing.T) { // R10 F15
 
 type panics struct{ seen []string }
 
-func (p *panics) NodeStarted(ctx context.Context, _, _ string) context.Context { return ctx }
+func (p *panics) NodeStarted(ctx context.Context, _ workflow.NodeID) context.Context { return ctx }
 
-func (p *panics) NodeEnded(context.Context, string, string, workflow.Operation, error) {}
+func (p *panics) NodeEnded(context.Context, workflow.NodeID, workflow.Operation, error) {}
 
-func (p *panics) Panicked(_ context.Context, _, node string, _ any, stack []byte) {
+func (p *panics) Panicked(_ context.Context, at workflow.NodeID, _ any, stack []byte) {
 	if len(stack) > 0 {
-		p.seen = append(p.seen, node)
+		p.seen = append(p.seen, at.Node)
 	}
 }
 

@@ -53,7 +53,7 @@ func (t *tree) draw(under int, indent string) {
 		if i == len(t.under[under])-1 {
 			branch, below = "└─ ", "   "
 		}
-		text := indent + branch + t.picture.nodes[node].name
+		text := indent + branch + t.picture.nodes[node].title()
 		if others := t.picture.others(node, under); len(others) > 0 {
 			text += " ← " + strings.Join(others, ", ")
 		}

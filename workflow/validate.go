@@ -28,9 +28,9 @@ func (g *graph[P]) check() (mistakes []error) {
 // checkCycles finds the mistakes that only the whole graph shows. Gone edges are looked at only in a graph without
 // cycles.
 func (g *graph[P]) checkCycles(l links) (mistakes []error) {
-	next := make([][]int32, len(l.prerequisites))
-	for v, arcs := range l.prerequisites {
-		for _, a := range arcs {
+	next := make([][]int32, l.count())
+	for v := range next {
+		for _, a := range l.prerequisites.of(int32(v)) {
 			next[v] = append(next[v], a.to)
 		}
 	}
@@ -82,16 +82,26 @@ func (n *node[P]) check(duplicate bool) (mistakes []*BuildError) {
 	if duplicate {
 		mistake(Duplicate, "declared twice: give each node its own name")
 	}
-	foreign, self := false, false
+	foreign, self, late := false, false, ""
 	for _, e := range n.edges {
-		foreign = foreign || e.to == nil || e.to.graph != n.graph
-		self = self || e.to == n
+		switch {
+		case e.to == nil || e.to.graph != n.graph:
+			foreign = true
+		case e.to == n:
+			self = true
+		case e.to.cleanup && !n.cleanup && e.kind.required():
+			late = e.to.name
+		}
 	}
 	if foreign {
 		mistake(UnknownPrerequisite, "depends on a node of another workflow: declare it with the same builder")
 	}
 	if self {
 		mistake(SelfDependence, "depends on itself")
+	}
+	if late != "" {
+		mistake(CleanupPrerequisite, fmt.Sprintf(
+			"requires %q, which exists only in a cleanup: use Optional(%s), to be gone before it begins", late, late))
 	}
 	return mistakes
 }

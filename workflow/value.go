@@ -4,24 +4,36 @@ package workflow
 
 // Value declares a node that computes a value from what it depends on. It owns nothing in the world, does no I/O and
 // costs no goroutine; compute runs at most once per run.
-func Value[P, V any](b *Builder[P], name string, compute func(r *Run[P]) (V, error)) *Node[P, V] {
-	return Add(b, name, computed[P, V](compute))
+func Value[P, V any](b *Builder[P], name string, compute func(r *Run[P]) (V, error)) *Computed[P, V] {
+	h := &Computed[P, V]{}
+	return Declare(b, name, computing[P, V](compute), &h.Base, h)
 }
 
-type computed[P, V any] func(r *Run[P]) (V, error)
+type computing[P, V any] func(r *Run[P]) (V, error)
 
-func (computed[P, V]) ManagesNothing() {}
+func (computing[P, V]) ManagesNothing() {}
 
-func (c computed[P, V]) Bind(any) (Resource[P, V], error) { return c, nil }
+func (c computing[P, V]) Bind(any) (Resource[P, V], error) { return c, nil }
 
-func (computed[P, V]) Observe(*Run[P]) (V, Presence, error) {
+func (computing[P, V]) Observe(*Run[P]) (V, Presence, error) {
 	var none V
 	return none, Absent, nil
 }
 
-func (c computed[P, V]) Prepare(r *Run[P]) (Step[V], error) {
+func (c computing[P, V]) Prepare(r *Run[P]) (Step[V], error) {
 	v, err := c(r)
 	return Step[V]{Value: v, Ready: Met()}, err
 }
 
-func (computed[P, V]) Delete(*Run[P]) (Removal, error) { return Removal{Gone: true}, nil }
+func (computing[P, V]) Delete(*Run[P]) (Removal, error) { return Removal{Gone: true}, nil }
+
+// computed returns what a node that manages nothing, and observes nothing, yields outside of its turn: in a cleanup, for
+// the nodes that exist only there.
+func computed[P any](of resource[P], view *Run[P]) (any, Presence, error) {
+	view.executing = true
+	var step prepared
+	if err := of.prepare(view, &step); err != nil || step.run != nil {
+		return nil, Indeterminate, err
+	}
+	return step.value, Present, nil
+}

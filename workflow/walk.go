@@ -6,30 +6,20 @@ import "errors"
 
 // walk starts every vertex whose turn has come, and ends once all have settled.
 func (x *execution[P]) walk() {
-	left := x.count()
-	x.settlePlanned()
-	for left > 0 {
-		for x.flying < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
-			if v := x.next(); x.start(v) && x.conclude(v) {
-				x.settle(v)
-				left--
+	for x.left > 0 {
+		for x.busy() < x.runner.options.MaxConcurrent && x.reconciling.length+x.deleting.length > 0 {
+			if v := x.next(); x.start(v) {
+				x.conclude(v)
 			}
 		}
-		if x.flying > 0 {
-			f := <-x.landed
-			x.flying--
-			answered := x.cells[f.vertex].answering
-			if !answered {
-				x.out[f.vertex].Duration = f.took
+		switch {
+		case x.rollOut(false):
+		case x.busy() > 0:
+			x.await()
+		case x.left > 0 && x.reconciling.length+x.deleting.length == 0:
+			if !x.stopRollOut() {
+				x.settle(x.untangle())
 			}
-			f.land()
-			if answered || x.conclude(f.vertex) {
-				x.settle(f.vertex)
-				left--
-			}
-		} else if left > 0 && x.reconciling.length+x.deleting.length == 0 {
-			x.settle(x.untangle())
-			left--
 		}
 	}
 }
@@ -39,9 +29,8 @@ func (x *execution[P]) walk() {
 // first such vertex is Blocked by what is known to block it.
 func (x *execution[P]) untangle() int32 {
 	first := int32(nobody)
-	for v := range x.cells {
-		v, c := int32(v), &x.cells[v]
-		if c.settled || c.planned != wanted {
+	for _, v := range x.layout.declared {
+		if x.marks[v].settled || x.marks[v].planned != wanted {
 			continue
 		}
 		if x.cannotStart(v) {
@@ -52,9 +41,9 @@ func (x *execution[P]) untangle() int32 {
 		}
 	}
 	if first == nobody { // only deletions are left
-		for v := range x.cells {
-			if !x.cells[v].settled {
-				first = int32(v)
+		for _, v := range x.layout.declared {
+			if !x.marks[v].settled {
+				first = v
 				break
 			}
 		}
@@ -63,70 +52,74 @@ func (x *execution[P]) untangle() int32 {
 	return first
 }
 
-// count sets for how much each vertex has to wait and returns how many have a turn at all. What the plan has settled
-// isn't among them.
-func (x *execution[P]) count() (turns int) {
-	for v := range x.cells {
-		v := int32(v)
-		c := &x.cells[v]
+// count queues what needs to wait for nothing, and settles what has no turn.
+func (x *execution[P]) count() {
+	for v := range x.marks {
+		v, m := int32(v), &x.marks[v]
+		if x.turns(v, m) {
+			x.joinWaves(v)
+		}
 		switch {
-		case c.planned == wanted:
-			turns++
-			for _, a := range x.layout.prerequisites[v] {
-				if x.waitsFor(a) {
-					c.waits++
-				}
-			}
-			if c.waits == 0 {
+		case m.planned == wanted:
+			x.left++
+			if m.waits == 0 && !x.cleanup {
 				x.reconciling.push(v)
 			}
-		case c.planned == unwanted && x.node(v).manages:
-			turns++
+		case m.planned == unwanted && x.traits(v).has(manages):
+			x.left++
 		}
 	}
 	if x.deletes {
 		x.countHolders()
 	}
-	return turns
-}
-
-// waitsFor reports whether a wanted vertex has to wait until the prerequisite at the end of an arc has settled.
-func (x *execution[P]) waitsFor(a arc) bool {
-	planned := x.cells[a.to].planned
-	switch a.kind {
-	case optional, loose:
-		return planned == wanted || planned == undecided
-	case gone:
-		return planned == unwanted
-	default:
-		return true
-	}
-}
-
-// settlePlanned settles what has no turn.
-func (x *execution[P]) settlePlanned() {
-	for v := range x.cells {
-		c := &x.cells[v]
-		if c.planned != wanted && (c.planned != unwanted || !x.node(int32(v)).manages) {
+	for v := range x.marks {
+		if m := &x.marks[v]; m.planned != wanted && (m.planned != unwanted || !x.traits(int32(v)).has(manages)) {
+			x.left++
 			x.settle(int32(v))
 		}
 	}
 }
 
+// turns reports whether v counts for whether its instance is available.
+func (x *execution[P]) turns(v int32, m *mark) bool {
+	return x.traits(v).has(rollsOut) && (m.planned == wanted || m.planned == undecided)
+}
+
 // settle tells everything that waits for v that v won't change any more in this run.
 func (x *execution[P]) settle(v int32) {
-	x.cells[v].settled = true
-	for _, a := range x.layout.downstream[v] {
-		c := &x.cells[a.to]
-		if c.planned == wanted && !c.settled && x.waitsFor(arc{to: v, kind: a.kind}) {
-			if c.waits--; c.waits == 0 {
-				x.reconciling.push(a.to)
-			}
-		}
+	m := &x.marks[v]
+	m.settled = true
+	x.left--
+	if x.turns(v, m) {
+		x.leaveWaves(v)
+	}
+	if m.planned == wanted || !x.cleanup {
+		x.arrive(v, m)
 	}
 	if x.deletes {
 		x.letGo(v)
 	}
+}
+
+// arrive counts v off where it is a prerequisite.
+func (x *execution[P]) arrive(v int32, m *mark) {
+	for _, a := range x.layout.downstream.of(v) {
+		d := &x.marks[a.to]
+		if d.planned != wanted || d.settled || !a.waitsFor(m.planned) || x.cleanup && !a.kind.required() {
+			continue
+		}
+		if !m.plainly(a.kind) {
+			d.doubtful = true
+		}
+		if d.waits--; d.waits == 0 {
+			x.reconciling.push(a.to)
+		}
+	}
+}
+
+// plainly reports whether an edge to what m marks is satisfied at first sight.
+func (m *mark) plainly(kind edgeKind) bool {
+	return m.ready && kind != where && kind != gone && !m.changes || kind == applied && m.applied
 }
 
 // next takes the vertex with the longest way ahead, of reconciles and deletions together.
@@ -144,26 +137,26 @@ func (x *execution[P]) next() int32 {
 	return x.reconciling.pop()
 }
 
+// start gives v its turn and reports whether it has its state; otherwise its Do is running, or is to run.
+func (x *execution[P]) start(v int32) bool {
+	switch {
+	case x.ctx.Err() != nil:
+		x.cancelled(v)
+		return true
+	case x.marks[v].planned == unwanted:
+		return x.startDelete(v)
+	default:
+		return x.startReconcile(v)
+	}
+}
+
 // cancelled fills in the row of a vertex that isn't started any more, since the run has been cancelled.
 func (x *execution[P]) cancelled(v int32) {
 	row := &x.out[v]
 	row.State, row.Reason, row.Message = Blocked, reasonCancelled, "the run was cancelled"
-	if x.cells[v].planned == unwanted {
+	if x.marks[v].planned == unwanted {
 		row.State = Deleting
 	}
 }
 
 const reasonCancelled = "Cancelled"
-
-// start gives v its turn and reports whether it has settled; otherwise its Do is running.
-func (x *execution[P]) start(v int32) bool {
-	remove := x.cells[v].planned == unwanted
-	if x.ctx.Err() != nil {
-		x.cancelled(v)
-		return true
-	}
-	if remove {
-		return x.startDelete(v)
-	}
-	return x.startReconcile(v)
-}
