@@ -5,6 +5,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -27,11 +28,25 @@ type graph[P any] struct {
 	built  bool
 
 	repeats []*repeat[P]
+	types   map[reflect.Type]int // of what the nodes yield, numbered
+	yields  []int                // by number: so many nodes yield it
+}
+
+// slabOf counts a node that yields a value of type t, and returns the number of that type.
+func (g *graph[P]) slabOf(t reflect.Type) int {
+	number, ok := g.types[t]
+	if !ok {
+		number = len(g.yields)
+		g.types[t] = number
+		g.yields = append(g.yields, 0)
+	}
+	g.yields[number]++
+	return number
 }
 
 // NewBuilder starts a workflow. Its name becomes part of labels and metrics: a DNS label, kept stable.
 func NewBuilder[P any](name string) *Builder[P] {
-	return &Builder[P]{graph: &graph[P]{name: name}, scope: &scope[P]{}}
+	return &Builder[P]{graph: &graph[P]{name: name, types: map[reflect.Type]int{}}, scope: &scope[P]{}}
 }
 
 // DependsOn adds prerequisites to every node that is declared through b from now on.
@@ -76,6 +91,7 @@ type Workflow[P any] struct {
 	checks  []func(r *Run[P]) error
 	shared  int
 	repeats []*repeat[P]
+	yields  []int
 	order   []int32    // of the nodes: topological
 	links   links      // of the nodes
 	static  *layout[P] // nil if there are Repeats: then a run makes its own
@@ -84,7 +100,7 @@ type Workflow[P any] struct {
 
 func newWorkflow[P any](g *graph[P], l links) *Workflow[P] {
 	w := &Workflow[P]{
-		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared, repeats: g.repeats,
+		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared, repeats: g.repeats, yields: g.yields,
 		order: l.topological(), links: l, picture: newPicture(g),
 	}
 	for _, n := range w.nodes {

@@ -29,7 +29,7 @@ func Applied[P any](x Handle[P]) Edge[P] { return kindOf(x, applied) }
 func Where[P, V any](x Source[P, V], holds func(V) Verdict) Edge[P] {
 	e := kindOf(x, where)
 	e.holds = func(v any) Verdict {
-		value, _ := v.(V)
+		value, _ := valueOf[V](v)
 		return holds(value)
 	}
 	return e

@@ -19,6 +19,7 @@ type execution[P any] struct {
 	deletes bool // something is to be deleted
 	memory  *memory
 	shared  map[sharedKey]Verdict // of groups' conditions
+	slabs   []slab                // by type of value
 
 	// By vertex: marks are what a walk looks at again and again, cells the rest.
 	marks []mark
@@ -26,7 +27,8 @@ type execution[P any] struct {
 	views []Run[P]
 	out   []NodeResult
 
-	left                  int // so many vertices have a turn yet
+	step                  prepared // of the vertex that is being prepared
+	left                  int      // so many vertices have a turn yet
 	reconciling, deleting queue
 	airspace[P]
 	parked []*flight[P] // held back by the bounds of a Repeat
@@ -75,6 +77,10 @@ const (
 func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], m mode) *execution[P] {
 	x := &execution[P]{runner: r, layout: r.workflow.static, ctx: ctx, subject: s, mode: m}
 	x.memory = r.memories.get(s.ID)
+	x.slabs = make([]slab, len(r.workflow.yields))
+	for i, count := range r.workflow.yields {
+		x.slabs[i].size = count
+	}
 	if m.dry {
 		x.memory = newMemory() // what is remembered neither counts nor changes
 	}

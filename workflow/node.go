@@ -5,6 +5,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -121,9 +122,10 @@ func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *
 		declared:  slices.Clip(b.edges),
 		reconcile: slices.Clip(b.conditions),
 	}
+	slab := b.graph.slabOf(reflect.TypeFor[V]())
 	n.bind = func(env any) (resource[P], error) {
 		r, err := kind.Bind(env)
-		return erased[P, V]{r}, err
+		return erased[P, V]{r, slab}, err
 	}
 	b.graph.nodes = append(b.graph.nodes, n)
 	base.node, base.self = n, self
@@ -142,7 +144,7 @@ func (b *Base[P, V, Self]) Get(r *Run[P]) V {
 	if !ok {
 		panic(misuse(fmt.Sprintf("node %q isn't there in this run: read it with Lookup", b.node.name)))
 	}
-	v, _ := value.(V)
+	v, _ := valueOf[V](value)
 	return v
 }
 
@@ -150,7 +152,7 @@ func (b *Base[P, V, Self]) Get(r *Run[P]) V {
 // condition that is asked before anything is touched it returns what is observed in the world.
 func (b *Base[P, V, Self]) Lookup(r *Run[P]) (V, bool) {
 	value, ok := r.value(b.node, lookup)
-	v, _ := value.(V)
+	v, _ := valueOf[V](value)
 	return v, ok
 }
 
@@ -183,7 +185,7 @@ func (b *Base[P, V, Self]) HoldUntil(name string, holds func(r *Run[P]) Verdict)
 // ReadyWhen adds a condition on what the node yields. It replaces the kind's own rule for readiness.
 func (b *Base[P, V, Self]) ReadyWhen(name string, holds func(r *Run[P], value V) Verdict) Self {
 	b.node.ready = append(b.node.ready, readiness[P]{name: name, holds: func(r *Run[P], value any) Verdict {
-		v, _ := value.(V)
+		v, _ := valueOf[V](value)
 		return holds(r, v)
 	}})
 	return b.self

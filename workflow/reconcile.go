@@ -18,15 +18,15 @@ func (x *execution[P]) startReconcile(v int32) bool {
 	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.memory != nil && x.mustRest(v, preparation) {
 		return true
 	}
-	var step prepared
-	if err := x.prepare(v, &step); err != nil {
+	step := &x.step
+	if err := x.prepare(v, step); err != nil {
 		x.erred(v, preparation, err)
 		return true
 	}
 	x.cells[v].intent = step.intent
 	switch {
 	case step.run == nil:
-		x.reconciled(v, &step, None)
+		x.reconciled(v, step, None)
 		return true
 	case x.dry:
 		return x.preview(v, reconciling)
@@ -34,7 +34,7 @@ func (x *execution[P]) startReconcile(v int32) bool {
 		return true
 	}
 	f := x.newFlight(v, reconciling)
-	f.step = step
+	f.step = *step
 	if at.traits.has(rollsOut) && x.park(f) {
 		return false
 	}

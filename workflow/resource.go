@@ -120,14 +120,17 @@ type resource[P any] interface {
 // prepared is a Step whose value type is forgotten. A pointer, like a function, is stored in an interface without an
 // allocation.
 type prepared struct {
-	value  any
+	value  any // a *V
 	intent uint64
 	ready  Verdict
 	poll   time.Duration
 	run    any // the Do; nil if there is none
 }
 
-type erased[P, V any] struct{ Resource[P, V] }
+type erased[P, V any] struct {
+	Resource[P, V]
+	slab int // where its values are kept: see slabs
+}
 
 func (e erased[P, V]) observe(r *Run[P]) (any, Presence, error) {
 	v, presence, err := e.Observe(r)
@@ -136,7 +139,8 @@ func (e erased[P, V]) observe(r *Run[P]) (any, Presence, error) {
 
 func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 	step, err := e.Prepare(r)
-	into.value, into.intent, into.ready, into.poll, into.run = step.Value, step.Intent, step.Ready, step.Poll, nil
+	into.value = keep(&r.x.slabs[e.slab], step.Value)
+	into.intent, into.ready, into.poll, into.run = step.Intent, step.Ready, step.Poll, nil
 	if step.Do != nil {
 		into.run = step.Do
 	}
@@ -146,10 +150,36 @@ func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 // do runs what prepare has found, and leaves there what came of it.
 func (e erased[P, V]) do(ctx context.Context, p *prepared) (Operation, error) {
 	o, err := p.run.(func(context.Context) (Outcome[V], error))(ctx)
-	p.value, p.ready, p.poll = o.Value, o.Ready, o.Poll
+	p.value, p.ready, p.poll = &o.Value, o.Ready, o.Poll
 	return o.Operation, err
 }
 
 func (e erased[P, V]) remove(r *Run[P]) (Removal, error) { return e.Delete(r) }
 
 func (e erased[P, V]) unwrap() any { return e.Resource }
+
+// slab keeps the values of one type that a run makes, so that forgetting their type costs no allocation for each.
+type slab struct {
+	values any // *[]V
+	size   int // of the next one
+}
+
+func keep[V any](in *slab, v V) *V {
+	values, _ := in.values.(*[]V)
+	if values == nil || len(*values) == cap(*values) {
+		values = new([]V)
+		*values = make([]V, 0, in.size)
+		in.values, in.size = values, 2*in.size
+	}
+	*values = append(*values, v)
+	return &(*values)[len(*values)-1]
+}
+
+// valueOf returns a value whose type was forgotten: as it is kept by a run, or as it was observed.
+func valueOf[V any](value any) (V, bool) {
+	if kept, ok := value.(*V); ok {
+		return *kept, true
+	}
+	v, ok := value.(V)
+	return v, ok
+}

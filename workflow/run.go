@@ -115,7 +115,7 @@ func Own[V, P any](r *Run[P]) (V, bool) {
 		return none, false
 	}
 	value, ok := r.observe(n, r.path(n.depth()))
-	v, fits := value.(V)
+	v, fits := valueOf[V](value)
 	return v, ok && fits
 }
 
