@@ -28,24 +28,52 @@ func (x *execution[P]) classifyLast(v int32, at *vertex[P]) planned {
 		switch p := x.precondition(v, at); p {
 		case wanted:
 		case unwanted:
-			return finished
+			return x.rests(v)
 		default:
 			return p
 		}
 	}
+	if x.lacks(v) {
+		return x.rests(v)
+	}
 	for _, a := range x.layout.prerequisites.of(v) {
-		switch before := x.traits(a.to); {
-		case !a.kind.required() || !before.has(manages):
-		case before.has(atCleanup):
-			if x.marks[a.to].planned == wanted {
-				x.marks[v].waits++
-			}
-		case x.existsNow(a.to) == missing: // it was held until this was ready, or has never been there
-			return x.rests(v)
+		if a.kind.required() && x.comesFirst(a.to) {
+			x.marks[v].waits++
 		}
 	}
 	x.marks[v].doubtful = true
 	return wanted
+}
+
+// comesFirst reports whether v exists only in this cleanup and is to be reconciled: what requires it waits for it.
+func (x *execution[P]) comesFirst(v int32) bool {
+	return x.traits(v).has(atCleanup) && x.marks[v].planned == wanted
+}
+
+// lacks reports whether something isn't there that v requires, directly or over what manages nothing. It was held until
+// v was ready, or has never been there.
+func (x *execution[P]) lacks(v int32) bool {
+	for _, a := range x.layout.prerequisites.of(v) {
+		known := x.marks[a.to].planned != undecided && !x.comesFirst(a.to)
+		if a.kind.required() && known && x.isLacking(a.to) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *execution[P]) isLacking(v int32) bool {
+	if x.traits(v).has(manages) {
+		return x.existsNow(v) == missing
+	}
+	m := &x.marks[v]
+	if m.exists == notAsked {
+		m.exists = exists
+		if x.lacks(v) {
+			m.exists = missing
+		}
+	}
+	return m.exists == missing
 }
 
 // rests fills in the row of a vertex that has nothing left to do but to go.

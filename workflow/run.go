@@ -132,14 +132,18 @@ func (r *Run[P]) value(n *node[P], how read) (any, bool) {
 		}
 	}
 	path := r.pathTo(n)
-	if !r.executing || r.x.cleanup && !n.cleanup && r.node() != nil { // a cleanup makes no values but of its own nodes
+	if !r.executing {
 		return r.observe(n, path)
 	}
 	v := r.x.layout.find(n, path)
-	if v == nobody {
+	switch {
+	case v == nobody:
 		return nil, false
+	case r.x.cleanup && !r.x.comesFirst(v) && r.node() != nil: // a cleanup makes no other values
+		return r.observe(n, path)
+	default:
+		return r.x.cells[v].value, r.x.marks[v].applied
 	}
-	return r.x.cells[v].value, r.x.marks[v].applied
 }
 
 // pathTo returns the path of the instance of n that r sees.
