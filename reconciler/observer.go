@@ -15,19 +15,19 @@ import (
 type observer struct{}
 
 // NodeStarted does nothing.
-func (observer) NodeStarted(ctx context.Context, _, _ string) context.Context { return ctx }
+func (observer) NodeStarted(ctx context.Context, _ workflow.NodeID) context.Context { return ctx }
 
 // NodeEnded logs changes and failures; what changed nothing is silent.
-func (observer) NodeEnded(ctx context.Context, _, node string, operation workflow.Operation, err error) {
+func (observer) NodeEnded(ctx context.Context, at workflow.NodeID, operation workflow.Operation, err error) {
 	switch {
 	case err != nil:
-		log.FromContext(ctx).Info("Node failed or waits", "node", node, "reason", err.Error())
+		log.FromContext(ctx).Info("Node failed or waits", "node", at.Node, "key", at.Key, "reason", err.Error())
 	case operation != workflow.None:
-		log.FromContext(ctx).V(1).Info("Changed dependent", "node", node, "operation", operation)
+		log.FromContext(ctx).V(1).Info("Changed dependent", "node", at.Node, "key", at.Key, "operation", operation)
 	}
 }
 
 // Panicked logs the stack.
-func (observer) Panicked(ctx context.Context, _, node string, value any, stack []byte) {
-	log.FromContext(ctx).Error(fmt.Errorf("panic: %v", value), "Node panicked", "node", node, "stack", string(stack))
+func (observer) Panicked(ctx context.Context, at workflow.NodeID, value any, stack []byte) {
+	log.FromContext(ctx).Error(fmt.Errorf("panic: %v", value), "Node panicked", "node", at.Node, "key", at.Key, "stack", string(stack))
 }

@@ -341,16 +341,16 @@ type doorkeeper struct {
 	open chan struct{}
 }
 
-func (d doorkeeper) NodeStarted(ctx context.Context, _, node string) context.Context {
-	if node == d.node {
+func (d doorkeeper) NodeStarted(ctx context.Context, at workflow.NodeID) context.Context {
+	if at.Node == d.node {
 		<-d.open
 	}
 	return ctx
 }
 
-func (doorkeeper) NodeEnded(context.Context, string, string, workflow.Operation, error) {}
+func (doorkeeper) NodeEnded(context.Context, workflow.NodeID, workflow.Operation, error) {}
 
-func (doorkeeper) Panicked(context.Context, string, string, any, []byte) {}
+func (doorkeeper) Panicked(context.Context, workflow.NodeID, any, []byte) {}
 
 // cell is the state of a node, and what was done to it.
 func (p played) cell(node string) string {

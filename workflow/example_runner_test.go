@@ -80,17 +80,17 @@ func ExampleSubject() {
 // journal is an Observer that prints.
 type journal struct{}
 
-func (journal) NodeStarted(ctx context.Context, id, node string) context.Context {
-	fmt.Printf("%s: %s began\n", id, node)
+func (journal) NodeStarted(ctx context.Context, at workflow.NodeID) context.Context {
+	fmt.Printf("%s: %s began\n", at.Primary, at.Node)
 	return ctx
 }
 
-func (journal) NodeEnded(_ context.Context, id, node string, did workflow.Operation, err error) {
-	fmt.Printf("%s: %s ended: %s %v\n", id, node, did, err)
+func (journal) NodeEnded(_ context.Context, at workflow.NodeID, did workflow.Operation, err error) {
+	fmt.Printf("%s: %s ended: %s %v\n", at.Primary, at.Node, did, err)
 }
 
-func (journal) Panicked(_ context.Context, id, node string, value any, _ []byte) {
-	fmt.Printf("%s: %s panicked: %v\n", id, node, value)
+func (journal) Panicked(_ context.Context, at workflow.NodeID, value any, _ []byte) {
+	fmt.Printf("%s: %s panicked: %v\n", at.Primary, at.Node, value)
 }
 
 // An Observer is how logs, spans and metrics get out. It hears only of nodes that do something.
