@@ -42,6 +42,8 @@ func conditionsOf(result *workflow.Result, generation int64) []metav1.Condition 
 		stalled = slices.ContainsFunc(causes, isStalled)
 	}
 	switch {
+	case result.Invalid != nil && !workflow.IsTerminal(result.Invalid):
+		reason, message = workflow.ReasonUnchecked, result.Invalid.Error()
 	case result.Invalid != nil:
 		reason, message, stalled = workflow.ReasonInvalidSpec, result.Invalid.Error(), true
 	case result.Cleanup:

@@ -19,9 +19,7 @@ type Answer struct {
 func (x *execution[P]) askAll(v int32, conditions []condition[P]) Verdict {
 	all := Met()
 	for i := range conditions {
-		if verdict := x.askOnce(v, &conditions[i]); verdict.worse(all) {
-			all = verdict
-		}
+		all = all.and(x.askOnce(v, &conditions[i]))
 	}
 	return all
 }
@@ -73,13 +71,23 @@ func (x *execution[P]) askReadiness(v int32, rule *readiness[P], value any) Verd
 	return verdict
 }
 
+// predicate is that of an edge between two vertices. It is remembered once a wait in a circle has been found, since then
+// edges are looked at more than once.
+type predicate struct{ from, to, edge int32 }
+
 func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
-	e := &x.node(v).edges[a.edge]
+	e, which := &x.node(v).edges[a.edge], predicate{v, a.to, a.edge}
+	if known, ok := x.predicates[which]; ok {
+		return known
+	}
 	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict {
 		return e.to.veil(e.holds(x.cells[a.to].value))
 	})
-	if verdict.answer == unmet {
+	if verdict.answer == unmet && x.out[v].Reason == "" {
 		x.out[v].judged("", verdict) // the prerequisite is ready: only this says what is amiss
+	}
+	if x.predicates != nil {
+		x.predicates[which] = verdict
 	}
 	return verdict
 }

@@ -26,6 +26,7 @@ type graph[P any] struct {
 	checks []func(r *Run[P]) error
 	shared int // how many conditions groups have declared
 	built  bool
+	late   []string // nodes that were refined after that
 
 	repeats []*repeat[P]
 	types   map[reflect.Type]int // of what the nodes yield, numbered
@@ -52,13 +53,14 @@ func NewBuilder[P any](name string) *Builder[P] {
 // DependsOn adds prerequisites to every node that is declared through b from now on.
 func (b *Builder[P]) DependsOn(prerequisites ...Edge[P]) *Builder[P] {
 	for _, x := range prerequisites {
-		b.edges = append(slices.Clip(b.edges), x.edge())
+		b.edges = append(slices.Clip(b.edges), edgeTo(x))
 	}
 	return b
 }
 
 // ReconcileWhen adds a precondition to every node that is declared through b from now on. It is asked once per run,
-// and once per instance of what a Repeat repeats, however many nodes inherit it.
+// and once per instance of what a Repeat repeats, however many nodes inherit it: as the first of them, so that it may
+// look up only what that one depends on.
 func (b *Builder[P]) ReconcileWhen(name string, holds func(r *Run[P]) Verdict) *Builder[P] {
 	b.graph.shared++
 	c := condition[P]{name: name, holds: holds, shared: b.graph.shared, depth: b.scope.depth()}
@@ -92,6 +94,7 @@ type Workflow[P any] struct {
 	shared  int
 	repeats []*repeat[P]
 	yields  []int
+	graph   *graph[P]  // only to tell what came too late
 	order   []int32    // of the nodes: topological
 	links   links      // of the nodes
 	static  *layout[P] // nil if there are Repeats: then a run makes its own
@@ -100,7 +103,7 @@ type Workflow[P any] struct {
 
 func newWorkflow[P any](g *graph[P], l links) *Workflow[P] {
 	w := &Workflow[P]{
-		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared, repeats: g.repeats, yields: g.yields,
+		name: g.name, nodes: g.nodes, checks: g.checks, shared: g.shared, repeats: g.repeats, yields: g.yields, graph: g,
 		order: l.topological(), links: l, picture: newPicture(g),
 	}
 	for _, n := range w.nodes {

@@ -183,8 +183,6 @@ func (x *execution[P]) startDelete(v int32) bool {
 	}
 	removal, err := inline(x, v, x.resource(v).remove)
 	switch {
-	case err != nil && x.notYet(v, Deleting, err):
-		return true
 	case err != nil:
 		x.refused(v, deletion, err)
 		return true

@@ -2,6 +2,8 @@
 
 package workflow
 
+import "reflect"
+
 // Edge is one prerequisite of a node, with its quality. A handle is an Edge: that node must be ready. [ToCreate],
 // [Applied], [Where], [Optional], [Loose] and [Gone] make other edges of it. [Builder.All] stands for all of a group.
 type Edge[P any] interface{ edge() edge[P] }
@@ -77,7 +79,15 @@ type edge[P any] struct {
 func (e edge[P]) edge() edge[P] { return e }
 
 func kindOf[P any](x Handle[P], kind edgeKind) edge[P] {
-	e := x.edge()
+	e := edgeTo[P](x)
 	e.kind = kind
 	return e
+}
+
+// edgeTo leads nowhere from a nil handle, which Build refuses.
+func edgeTo[P any](x Edge[P]) edge[P] {
+	if x == nil || reflect.ValueOf(x).Kind() == reflect.Pointer && reflect.ValueOf(x).IsNil() {
+		return edge[P]{}
+	}
+	return x.edge()
 }

@@ -21,6 +21,8 @@ type execution[P any] struct {
 	shared  map[sharedKey]Verdict // of groups' conditions
 	slabs   []slab                // by type of value
 
+	predicates map[predicate]Verdict // that have been asked; nil as long as each is asked once anyway
+
 	// By vertex: marks are what a walk looks at again and again, cells the rest.
 	marks []mark
 	cells []cell

@@ -122,10 +122,14 @@ func (f *flight[P]) execute(ctx context.Context) {
 	case removing:
 		f.removal, f.err = f.removal.Do(ctx)
 		f.operation = f.removal.Operation
-	case answering:
-		f.err = x.node(v).onFailure(ctx, &x.views[v], f.cause)
+	case answering: // with a view of its own: an abandoned Do may still use that of the vertex
+		f.err = x.node(v).onFailure(ctx, &Run[P]{x: x, vertex: v, executing: true}, f.cause)
+		return
 	case previewing:
 		f.preview, f.err = x.resource(v).unwrap().(dryRunner[P]).DryRun(ctx, &x.views[v])
+	}
+	if f.err == nil {
+		f.err = x.views[v].unseen // an observation that couldn't be made is no absence
 	}
 	if f.err != nil {
 		f.err = x.node(v).veiled(f.err)
@@ -185,8 +189,10 @@ func (x *execution[P]) close(now time.Time) {
 		x.endFlight(f, now, x.ctx.Err())
 	}
 	for _, f := range x.boarding {
-		x.cancelled(f.vertex)
-		x.conclude(f.vertex)
+		if f.task != answering { // what it would answer stands
+			x.cancelled(f.vertex)
+		}
+		x.settle(f.vertex)
 	}
 	x.boarding = nil
 }
@@ -264,8 +270,8 @@ func (x *execution[P]) land(f *flight[P]) {
 		x.erred(v, f.step.intent, f.err)
 	case f.err == nil:
 		x.removed(v, f.removal)
-	case !x.notYet(v, Deleting, f.err):
-		x.failed(v, deletion, f.err)
+	default:
+		x.erred(v, deletion, f.err)
 	}
 	x.conclude(v)
 }
@@ -318,10 +324,10 @@ func (h *hung) remove(which identified) {
 	h.some.Store(int32(len(h.nodes)))
 }
 
+// any spares most runs the question.
+func (h *hung) any() bool { return h.some.Load() > 0 }
+
 func (h *hung) has(which identified) bool {
-	if h.some.Load() == 0 {
-		return false
-	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	return h.nodes[which]

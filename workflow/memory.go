@@ -17,16 +17,45 @@ type memories struct {
 
 // memory is what is remembered of one primary. Only the run of that primary uses it.
 type memory struct {
-	failures map[identified]*failure
+	failures map[failing]*failure
 	episodes map[identified]*episode
 	ended    map[identified]bool // of nodes that exist only in cleanup: they were ready, and are being deleted
 }
 
 func newMemory() *memory {
-	return &memory{map[identified]*failure{}, map[identified]*episode{}, map[identified]bool{}}
+	return &memory{map[failing]*failure{}, map[identified]*episode{}, map[identified]bool{}}
 }
 
-// failure is what is remembered of a node whose last execution failed.
+// failing is what of a node has failed. Each of these is retried by itself: a question that can't be answered for a
+// while doesn't end the rest of an execution that failed.
+type failing struct {
+	identified
+	kind failureKind
+}
+
+type failureKind uint8
+
+const (
+	executing failureKind = iota
+	preparing
+	asking
+	deleting
+)
+
+func kindOfFailure(intent uint64) failureKind {
+	switch intent {
+	case preparation:
+		return preparing
+	case question:
+		return asking
+	case deletion:
+		return deleting
+	default:
+		return executing
+	}
+}
+
+// failure is what is remembered of it.
 type failure struct {
 	err      error
 	attempts int
@@ -69,17 +98,26 @@ func (x *execution[P]) resting(v int32, intent uint64) *failure {
 	if x.memory == nil {
 		return nil
 	}
-	f := x.memory.failures[x.identity(v)]
-	switch {
-	case f == nil, f.intent != intent, f.revision != x.subject.Revision:
+	f := x.memory.failures[failing{x.identity(v), kindOfFailure(intent)}]
+	if f == nil || f.isOver(intent, x.subject.Revision) {
 		return nil
-	case !f.until.IsZero() && !time.Now().Before(f.until):
-		return nil
-	case intent == preparation && f.inputs != x.inputs(v):
-		return nil
-	default:
-		return f
 	}
+	if intent == preparation && f.inputs != x.inputs(v) {
+		return nil
+	}
+	return f
+}
+
+// isOver reports whether another attempt may be made, as far as the failure itself tells.
+func (f *failure) isOver(intent uint64, revision int64) bool {
+	return f.isOfAnother(intent, revision) || !f.until.IsZero() && !time.Now().Before(f.until)
+}
+
+// isOfAnother reports whether what is wanted has changed since. Where an intent tells that, the revision of the primary
+// counts only after a failure for good.
+func (f *failure) isOfAnother(intent uint64, revision int64) bool {
+	told := intent != preparation && intent != question && intent != unknownIntent
+	return f.intent != intent || f.revision != revision && (!told || f.until.IsZero())
 }
 
 // inputs is a digest of what the prerequisites of v want. One that manages nothing wants what its own do. It is FNV-1a
@@ -96,11 +134,12 @@ func (x *execution[P]) inputs(v int32) uint64 {
 	return digest
 }
 
-// The intents under which failures are remembered that aren't of a Do.
+// The intents under which failures are remembered that aren't of a Do, and of one whose intent isn't known.
 const (
-	preparation = 0
-	question    = ^uint64(0) - 1
-	deletion    = ^uint64(0)
+	unknownIntent = 0
+	preparation   = ^uint64(0) - 2
+	question      = ^uint64(0) - 1
+	deletion      = ^uint64(0)
 )
 
 // mustRest reports whether v must not be executed now, and fills in its row if so.
@@ -117,7 +156,7 @@ func (x *execution[P]) mustRest(v int32, intent uint64) bool {
 
 // isHung reports whether an abandoned execution of v hasn't returned yet, and fills in its row if so.
 func (x *execution[P]) isHung(v int32) bool {
-	if x.dry || !x.runner.hung.has(x.identity(v)) {
+	if x.dry || !x.runner.hung.any() || !x.runner.hung.has(x.identity(v)) {
 		return false
 	}
 	row := &x.out[v]
@@ -136,7 +175,7 @@ func (x *execution[P]) unanswered(v int32, reason string, verdict Verdict) {
 // refused records a failure that costs nothing to find out, and so is found out in every run: unless it is of another
 // nature than the one before, it neither counts as another attempt nor puts off the next.
 func (x *execution[P]) refused(v int32, intent uint64, err error) {
-	if x.notYet(v, Waiting, err) {
+	if x.notYet(v, intent, err) {
 		return
 	}
 	f := x.resting(v, intent)
@@ -153,12 +192,13 @@ func (x *execution[P]) refused(v int32, intent uint64, err error) {
 // failed records a failure of v and fills in its row.
 func (x *execution[P]) failed(v int32, intent uint64, err error) {
 	m := x.remembered()
-	which := x.identity(v)
+	which := failing{x.identity(v), kindOfFailure(intent)}
 	f := m.failures[which]
-	if f == nil || f.intent != intent || f.revision != x.subject.Revision {
-		f = &failure{intent: intent, revision: x.subject.Revision}
+	if f == nil || f.isOfAnother(intent, x.subject.Revision) {
+		f = &failure{intent: intent}
 		m.failures[which] = f
 	}
+	f.revision = x.subject.Revision
 	if intent == preparation {
 		f.inputs = x.inputs(v)
 	}
@@ -190,7 +230,13 @@ func (x *execution[P]) rest(v int32, f *failure) {
 
 // succeeded forgets the failures of v.
 func (x *execution[P]) succeeded(v int32) {
+	for kind := executing; kind <= deleting; kind++ {
+		x.forget(v, kind)
+	}
+}
+
+func (x *execution[P]) forget(v int32, kind failureKind) {
 	if x.memory != nil && len(x.memory.failures) > 0 {
-		delete(x.memory.failures, x.identity(v))
+		delete(x.memory.failures, failing{x.identity(v), kind})
 	}
 }

@@ -156,35 +156,49 @@ func (b *Base[P, V, Self]) Lookup(r *Run[P]) (V, bool) {
 	return v, ok
 }
 
+// refined returns the node, to change it. After Build that would change what runs: it is told to NewRunner instead.
+func (b *Base[P, V, Self]) refined() *node[P] {
+	if g := b.node.graph; g.built {
+		g.late = append(g.late, b.node.name)
+		return &node[P]{graph: g}
+	}
+	return b.node
+}
+
 // DependsOn adds prerequisites. All of them must be satisfied before the node is reconciled; it is deleted before them.
 func (b *Base[P, V, Self]) DependsOn(prerequisites ...Edge[P]) Self {
+	n := b.refined()
 	for _, x := range prerequisites {
-		b.node.declared = append(b.node.declared, x.edge())
+		n.declared = append(n.declared, edgeTo(x))
 	}
 	return b.self
 }
 
 // ActivateWhen adds an activation condition. Unmet: the node is left alone, neither reconciled nor deleted.
 func (b *Base[P, V, Self]) ActivateWhen(name string, holds func(r *Run[P]) Verdict) Self {
-	b.node.activate = append(b.node.activate, condition[P]{name: name, holds: holds})
+	n := b.refined()
+	n.activate = append(n.activate, condition[P]{name: name, holds: holds})
 	return b.self
 }
 
 // ReconcileWhen adds a precondition. Unmet: the dependent must not exist, and is deleted.
 func (b *Base[P, V, Self]) ReconcileWhen(name string, holds func(r *Run[P]) Verdict) Self {
-	b.node.reconcile = append(b.node.reconcile, condition[P]{name: name, holds: holds})
+	n := b.refined()
+	n.reconcile = append(n.reconcile, condition[P]{name: name, holds: holds})
 	return b.self
 }
 
 // HoldUntil adds a gate. Unmet: the node is neither created nor updated for now. It doesn't hold a deletion back.
 func (b *Base[P, V, Self]) HoldUntil(name string, holds func(r *Run[P]) Verdict) Self {
-	b.node.hold = append(b.node.hold, condition[P]{name: name, holds: holds})
+	n := b.refined()
+	n.hold = append(n.hold, condition[P]{name: name, holds: holds})
 	return b.self
 }
 
 // ReadyWhen adds a condition on what the node yields. It replaces the kind's own rule for readiness.
 func (b *Base[P, V, Self]) ReadyWhen(name string, holds func(r *Run[P], value V) Verdict) Self {
-	b.node.ready = append(b.node.ready, readiness[P]{name: name, holds: func(r *Run[P], value any) Verdict {
+	n := b.refined()
+	n.ready = append(n.ready, readiness[P]{name: name, holds: func(r *Run[P], value any) Verdict {
 		v, _ := valueOf[V](value)
 		return holds(r, v)
 	}})
@@ -193,40 +207,46 @@ func (b *Base[P, V, Self]) ReadyWhen(name string, holds func(r *Run[P], value V)
 
 // DeleteWhen adds a precondition of deletion. Unmet: the node stays Deleting, and its dependent stays.
 func (b *Base[P, V, Self]) DeleteWhen(name string, holds func(r *Run[P]) Verdict) Self {
-	b.node.remove = append(b.node.remove, condition[P]{name: name, holds: holds})
+	n := b.refined()
+	n.remove = append(n.remove, condition[P]{name: name, holds: holds})
 	return b.self
 }
 
 // DeletedWhen adds a postcondition of deletion, beyond what the kind itself means by gone.
 func (b *Base[P, V, Self]) DeletedWhen(name string, holds func(r *Run[P]) Verdict) Self {
-	b.node.removed = append(b.node.removed, condition[P]{name: name, holds: holds})
+	n := b.refined()
+	n.removed = append(n.removed, condition[P]{name: name, holds: holds})
 	return b.self
 }
 
 // Timeout bounds each execution of the node; the default is a minute.
 func (b *Base[P, V, Self]) Timeout(d time.Duration) Self {
-	b.node.timeout = d
+	n := b.refined()
+	n.timeout = d
 	return b.self
 }
 
 // Backoff spaces the retries after failures of the node.
 func (b *Base[P, V, Self]) Backoff(spacing Backoff) Self {
-	b.node.backoff = spacing
+	n := b.refined()
+	n.backoff = spacing
 	return b.self
 }
 
 // ProgressDeadline fails the node for good if it isn't ready for longer than d, counted from when it was first seen so
 // in this process; it is ready again as soon as it is found so.
 func (b *Base[P, V, Self]) ProgressDeadline(d time.Duration) Self {
-	b.node.deadline = d
+	n := b.refined()
+	n.deadline = d
 	return b.self
 }
 
-// OnFailure sets what is done when the node fails for good: by a terminal error, an exhausted backoff, broken readiness
-// or its progress deadline. It runs at least once per such failure, and again after a restart of the process, so it
+// OnFailure sets what is done when the node, being wanted, fails for good: by a terminal error, an exhausted backoff,
+// broken readiness or its progress deadline. A node that failed in the plan, or to be deleted, isn't answered. It runs at least once per such failure, and again after a restart of the process, so it
 // must be idempotent; the node stays Failed. Its context has the node's timeout.
 func (b *Base[P, V, Self]) OnFailure(answer func(ctx context.Context, r *Run[P], err error) error) Self {
-	b.node.onFailure = answer
+	n := b.refined()
+	n.onFailure = answer
 	return b.self
 }
 

@@ -11,7 +11,7 @@ import (
 // episode is what is remembered of a node that isn't ready: since when, and whether its failure was answered. It ends
 // when the node is ready, or when the primary's revision changes.
 type episode struct {
-	since    time.Time
+	since    time.Time // zero while it is Blocked
 	revision int64
 	answered bool // OnFailure has run
 }
@@ -19,7 +19,8 @@ type episode struct {
 // conclude is called when v has its state. It fails what has taken too long, and answers a failure for good; then v
 // settles once that answer has landed, otherwise now.
 func (x *execution[P]) conclude(v int32) {
-	if !x.traits(v).has(concludes) || x.dry || x.out[v].Reason == reasonCancelled || !x.mustAnswer(v) {
+	ended := x.ctx.Err() != nil // then nothing new is started
+	if !x.traits(v).has(concludes) || x.dry || x.out[v].Reason == reasonCancelled || !x.mustAnswer(v) || ended {
 		x.settle(v)
 		return
 	}
@@ -31,15 +32,27 @@ func (x *execution[P]) conclude(v int32) {
 // mustAnswer reports whether the failure of v is to be answered now.
 func (x *execution[P]) mustAnswer(v int32) bool {
 	n, row := x.node(v), &x.out[v]
-	if x.marks[v].planned != wanted || row.State == Ready || row.State == Blocked {
-		if x.memory != nil {
-			delete(x.memory.episodes, x.identity(v))
-		}
+	if x.marks[v].planned != wanted || row.State == Ready {
+		x.endEpisode(v)
 		return false
 	}
 	e := x.episode(v)
+	if row.State == Blocked { // it isn't its own time that passes
+		e.since = time.Time{}
+		return false
+	}
+	if e.since.IsZero() {
+		e.since = time.Now()
+	}
 	x.expect(v, e)
 	return n.onFailure != nil && !e.answered && row.State == Failed && IsTerminal(row.Err)
+}
+
+// endEpisode forgets since when v isn't ready. What isn't wanted has no episode either.
+func (x *execution[P]) endEpisode(v int32) {
+	if x.memory != nil && !x.dry {
+		delete(x.memory.episodes, x.identity(v))
+	}
 }
 
 // episode returns the present one of v, and begins one if there is none.
@@ -48,7 +61,7 @@ func (x *execution[P]) episode(v int32) *episode {
 	which := x.identity(v)
 	e := m.episodes[which]
 	if e == nil || e.revision != x.subject.Revision {
-		e = &episode{since: time.Now(), revision: x.subject.Revision}
+		e = &episode{revision: x.subject.Revision}
 		m.episodes[which] = e
 	}
 	return e

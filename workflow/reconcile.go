@@ -15,7 +15,7 @@ func (x *execution[P]) startReconcile(v int32) bool {
 	}
 	at := &x.layout.vertices[v]
 	x.views[v].executing = true
-	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.memory != nil && x.mustRest(v, preparation) {
+	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.mustRest(v, preparation) {
 		return true
 	}
 	step := &x.step
@@ -168,21 +168,28 @@ func (x *execution[P]) isAway(v int32, a arc) bool {
 	}
 }
 
-// erred tells "not yet" from failures.
+// erred tells "not yet" and the end of the run from failures.
 func (x *execution[P]) erred(v int32, intent uint64, err error) {
-	if !x.notYet(v, Waiting, err) {
+	switch ended := x.ctx.Err(); {
+	case x.notYet(v, intent, err):
+	case ended != nil && errors.Is(err, ended): // it didn't fail, it was cut short
+		x.out[v].fail(reasonCancelled, err)
+	default:
 		x.failed(v, intent, err)
 	}
 }
 
 // notYet fills in the row of a node that can't act for now, and reports whether err says so.
-func (x *execution[P]) notYet(v int32, state State, err error) bool {
+func (x *execution[P]) notYet(v int32, intent uint64, err error) bool {
 	wait, ok := errors.AsType[*notYetError](err)
 	if !ok {
 		return false
 	}
-	x.succeeded(v)
-	row := &x.out[v]
+	x.forget(v, kindOfFailure(intent))
+	row, state := &x.out[v], Waiting
+	if x.marks[v].planned == unwanted {
+		state = Deleting
+	}
 	row.State, row.Reason, row.Message = state, wait.reason, wait.message
 	if after, ok := errors.AsType[*retryError](err); ok {
 		row.Recheck = soonest(row.Recheck, after.after)
@@ -199,11 +206,14 @@ func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) 
 	if x.traits(v).has(judges) {
 		all := Met()
 		for i, rules := 0, x.node(v).ready; i < len(rules); i++ {
-			all = All(all, x.askReadiness(v, &rules[i], step.value))
+			all = all.and(x.askReadiness(v, &rules[i], step.value))
 		}
 		verdict = &all
 	}
 	if verdict.answer == unknown {
+		if verdict.err == nil {
+			verdict.err = errNotJudged
+		}
 		x.unanswered(v, "ReadinessUnknown", *verdict)
 		return
 	}

@@ -65,7 +65,7 @@ func (x *Repeated[P, K, H]) At(r *Run[P], k K) *Run[P] {
 // AtLeast lets edges from outside be satisfied by n instances, instead of all: once all have settled in this run, n of
 // them must be as the edge wants them. The rest stays visible in the result, which isn't Ready before they are.
 func (x *Repeated[P, K, H]) AtLeast(n int) *Repeated[P, K, H] {
-	x.repeat.atLeast = n
+	x.refinedRepeat().atLeast = n
 	return x
 }
 
@@ -73,15 +73,22 @@ func (x *Repeated[P, K, H]) AtLeast(n int) *Repeated[P, K, H] {
 // ready is changed only while fewer than n others are being changed or aren't ready. What doesn't stand is created at
 // once. One that must not change yet is Waiting, reason MaxUnavailable.
 func (x *Repeated[P, K, H]) MaxUnavailable(n int) *Repeated[P, K, H] {
-	x.repeat.maxUnavailable = n
+	x.refinedRepeat().maxUnavailable = n
 	return x
 }
 
 // InOrder creates and changes an instance only once those before it, in the order in which the keys were given, are
 // ready. One whose turn it isn't is Waiting, reason InOrder. An instance with nothing to do waits for none.
 func (x *Repeated[P, K, H]) InOrder() *Repeated[P, K, H] {
-	x.repeat.inOrder = true
+	x.refinedRepeat().inOrder = true
 	return x
+}
+
+func (x *Repeated[P, K, H]) refinedRepeat() *repeat[P] {
+	if x.refined() != x.node {
+		return &repeat[P]{}
+	}
+	return x.repeat
 }
 
 // Key stands for the key of an instance in the declaration of what is repeated.

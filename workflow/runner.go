@@ -81,6 +81,9 @@ func NewRunner[P any](w *Workflow[P], env any, o Options) (*Runner[P], error) {
 		memories:  memories{of: map[string]*memory{}},
 	}
 	var errs []error
+	for _, name := range w.graph.late {
+		errs = append(errs, &NodeError{Node: name, Err: errLate})
+	}
 	for i, n := range w.nodes {
 		bound, err := n.bind(env)
 		if err != nil {

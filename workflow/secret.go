@@ -16,7 +16,7 @@ type Computed[P, V any] struct {
 // and panics, and the messages of its conditions and of the predicates of edges to it, keep their reasons only. What
 // other nodes make of the value is theirs to hide.
 func (c *Computed[P, V]) Secret() *Computed[P, V] {
-	c.node.secret = true
+	c.refined().secret = true
 	return c
 }
 

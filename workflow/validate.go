@@ -94,7 +94,7 @@ func (n *node[P]) check(duplicate bool) (mistakes []*BuildError) {
 		}
 	}
 	if foreign {
-		mistake(UnknownPrerequisite, "depends on a node of another workflow: declare it with the same builder")
+		mistake(UnknownPrerequisite, "depends on a node of another workflow, or on a nil handle: declare it with the same builder")
 	}
 	if self {
 		mistake(SelfDependence, "depends on itself")

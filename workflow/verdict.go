@@ -52,15 +52,26 @@ func If(ok bool, reason, format string, args ...any) Verdict {
 	return Unmet(reason, format, args...)
 }
 
-// All is met if every verdict is. Otherwise it is the first unknown, else the first broken, else the first unmet one.
+// All is met if every verdict is. Otherwise it is the first unknown, else the first broken, else the first unmet one, to
+// be asked again as soon as any that isn't met wants to be.
 func All(verdicts ...Verdict) Verdict {
 	all := Met()
 	for _, v := range verdicts {
-		if v.worse(all) {
-			all = v
-		}
+		all = all.and(v)
 	}
 	return all
+}
+
+func (v Verdict) and(other Verdict) Verdict {
+	recheck := v.recheck
+	if other.answer != met {
+		recheck = soonest(recheck, other.recheck)
+	}
+	if other.badness() > v.badness() {
+		v = other
+	}
+	v.recheck = recheck
+	return v
 }
 
 // Recheck asks for another run after d if the verdict isn't met, for what no watch announces.
@@ -97,9 +108,7 @@ func (v Verdict) String() string {
 	}
 }
 
-// worse ranks met, unmet, broken, unknown.
-func (v Verdict) worse(than Verdict) bool { return v.badness() > than.badness() }
-
+// badness ranks met, unmet, broken, unknown.
 func (v Verdict) badness() int {
 	switch v.answer {
 	case met:

@@ -29,6 +29,9 @@ func (x *execution[P]) walk() {
 // first such vertex is Blocked by what is known to block it.
 func (x *execution[P]) untangle() int32 {
 	first := int32(nobody)
+	if x.predicates == nil {
+		x.predicates = map[predicate]Verdict{}
+	}
 	for _, v := range x.layout.declared {
 		if x.marks[v].settled || x.marks[v].planned != wanted {
 			continue
@@ -73,9 +76,13 @@ func (x *execution[P]) count() {
 		x.countHolders()
 	}
 	for v := range x.marks {
-		if m := &x.marks[v]; m.planned != wanted && (m.planned != unwanted || !x.traits(int32(v)).has(manages)) {
+		v, m := int32(v), &x.marks[v]
+		if m.planned != wanted && x.traits(v).has(concludes) {
+			x.endEpisode(v)
+		}
+		if m.planned != wanted && (m.planned != unwanted || !x.traits(v).has(manages)) {
 			x.left++
-			x.settle(int32(v))
+			x.settle(v)
 		}
 	}
 }
