@@ -93,7 +93,7 @@ func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
 }
 
 func (x *execution[P]) answered(v int32, name string, holds func(*Run[P]) Verdict) (verdict Verdict) {
-	view := &x.views[v]
+	view := x.view(v)
 	view.unseen = nil
 	defer func() {
 		if p := recover(); p != nil {
@@ -119,7 +119,7 @@ func (x *execution[P]) note(v int32, name string, verdict Verdict) {
 // inline calls a function of v's resource on the run's goroutine. A panic is its error; so is what it couldn't observe
 // of its own, which is no absence.
 func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error)) (out O, err error) {
-	view := &x.views[v]
+	view := x.view(v)
 	view.unseen = nil
 	defer func() {
 		if p := recover(); p != nil {

@@ -56,7 +56,7 @@ func (x *execution[P]) blame(v int32, state State, why *causes) {
 	if why.names == nil {
 		why.names = make([]string, min(len(why.vertices), maxCauses))
 		for i := range why.names {
-			why.names[i] = x.out[why.vertices[i]].title()
+			why.names[i] = x.layout.vertices[why.vertices[i]].title()
 		}
 	}
 	x.cells[v].why = why

@@ -58,8 +58,16 @@ func (x *execution[P]) kept(v int32) bool {
 	return planned == unwanted && x.traits(v).has(manages) || planned == wanted && x.cleanup
 }
 
+// relay is a vertex that one looks through.
+type relay struct {
+	users  int32   // so many beyond it haven't let go yet
+	known  bool    // beyond is known
+	beyond *causes // why they don't
+}
+
 // countHolders sets for how many holders each vertex that should go has to wait.
 func (x *execution[P]) countHolders() {
+	x.relays = make([]relay, len(x.marks))
 	for p := range x.marks {
 		p := int32(p)
 		kept, passes := x.kept(p), x.passes(p)
@@ -73,15 +81,15 @@ func (x *execution[P]) countHolders() {
 			}
 		}
 		if passes {
-			x.cells[p].relays = count + 1 // one for this loop: relays let go once all have been counted
+			x.relays[p].users = count + 1 // one for this loop: relays let go once all have been counted
 			continue
 		}
 		if x.marks[p].waits += count; x.marks[p].waits == 0 {
 			x.due(p)
 		}
 	}
-	for p := range x.cells {
-		if x.cells[p].relays > 0 {
+	for p := range x.relays {
+		if x.relays[p].users > 0 {
 			x.relay(int32(p))
 		}
 	}
@@ -105,7 +113,7 @@ func (x *execution[P]) letGo(v int32) {
 
 // relay takes one user from a vertex that one looks through, and lets its prerequisites go after the last.
 func (x *execution[P]) relay(v int32) {
-	if x.cells[v].relays--; x.cells[v].relays == 0 {
+	if x.relays[v].users--; x.relays[v].users == 0 {
 		x.release(v, relays)
 	}
 }
@@ -137,11 +145,11 @@ func (x *execution[P]) holders(p int32) (why *causes) {
 				why = x.merged(why, x.causesOf(a.to))
 			}
 		case relays:
-			c := &x.cells[a.to]
-			if !c.relayed {
-				c.beyond, c.relayed = x.holders(a.to), true
+			r := &x.relays[a.to]
+			if !r.known {
+				r.beyond, r.known = x.holders(a.to), true
 			}
-			why = x.merged(why, c.beyond)
+			why = x.merged(why, r.beyond)
 		default:
 		}
 	}
@@ -195,7 +203,7 @@ func (x *execution[P]) startDelete(v int32) bool {
 		return true
 	}
 	f := x.newFlight(v, removing)
-	f.removal = removal
+	f.removal = &removal
 	x.launch(f)
 	return false
 }

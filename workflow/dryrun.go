@@ -33,8 +33,7 @@ func (x *execution[P]) preview(v int32, t task) bool {
 		x.launch(x.newFlight(v, previewing))
 		return false
 	}
-	f := &flight[P]{vertex: v, task: t}
-	f.preview.Operation = Update
+	f := &flight[P]{vertex: v, task: t, preview: &Preview{Operation: Update}}
 	if x.existsNow(v) == missing {
 		f.preview.Operation = Create
 	}

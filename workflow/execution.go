@@ -19,20 +19,16 @@ type execution[P any] struct {
 	deletes bool // something is to be deleted
 	memory  *memory
 	shared  map[sharedKey]Verdict // of groups' conditions
-	slabs   []slab                // by type of value
 
 	predicates map[predicate]Verdict // that have been asked; nil as long as each is asked once anyway
 
-	// By vertex: marks are what a walk looks at again and again, cells the rest.
-	marks []mark
-	cells []cell
-	views []Run[P]
-	out   []NodeResult
+	*scratch[P]
+	out []NodeResult
 
-	step                  prepared // of the vertex that is being prepared
-	left                  int      // so many vertices have a turn yet
-	reconciling, deleting queue
+	step prepared // of the vertex that is being prepared
+	left int      // so many vertices have a turn yet
 	airspace[P]
+	relays []relay      // by vertex; only if something is to be deleted
 	parked []*flight[P] // held back by the bounds of a Repeat
 }
 
@@ -61,10 +57,6 @@ type cell struct {
 	intent uint64
 	why    *causes // why it waits
 	self   *causes // itself, as a cause
-	beyond *causes // why what it relays isn't let go
-	relays int32   // so many users beyond it haven't let go yet
-	// relayed says that beyond is known.
-	relayed bool
 }
 
 type existence uint8
@@ -79,10 +71,7 @@ const (
 func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], m mode) *execution[P] {
 	x := &execution[P]{runner: r, layout: r.workflow.static, ctx: ctx, subject: s, mode: m}
 	x.memory = r.memories.get(s.ID)
-	x.slabs = make([]slab, len(r.workflow.yields))
-	for i, count := range r.workflow.yields {
-		x.slabs[i].size = count
-	}
+	x.scratch = borrow(&r.scratch, r.workflow)
 	if m.dry {
 		x.memory = newMemory() // what is remembered neither counts nor changes
 	}
@@ -95,15 +84,8 @@ func (r *Runner[P]) newExecution(ctx context.Context, s Subject[P], m mode) *exe
 // extend makes room for the vertices that the layout has got.
 func (x *execution[P]) extend() {
 	from, to := len(x.marks), len(x.layout.vertices)
-	x.marks = append(x.marks, make([]mark, to-from)...)
-	x.cells = append(x.cells, make([]cell, to-from)...)
-	x.views = append(x.views, make([]Run[P], to-from)...)
-	x.out = append(x.out, make([]NodeResult, to-from)...)
-	for v := from; v < to; v++ {
-		at := &x.layout.vertices[v]
-		x.views[v].x, x.views[v].vertex = x, int32(v)
-		x.out[v].Name, x.out[v].Key = at.node.name, at.key()
-	}
+	x.marks, x.cells = more(x.marks, to), more(x.cells, to)
+	x.views, x.out = more(x.views, to), more(x.out, to)
 	if x.layout.conditions == 0 {
 		return
 	}
@@ -114,20 +96,35 @@ func (x *execution[P]) extend() {
 	}
 }
 
+// more lengthens a slice, whose spare capacity is all zero, to a length.
+func more[T any](s []T, length int) []T {
+	if length <= cap(s) {
+		return s[:length]
+	}
+	return append(s, make([]T, length-len(s))...)
+}
+
 func (x *execution[P]) node(v int32) *node[P] { return x.layout.vertices[v].node }
 
 func (x *execution[P]) traits(v int32) traits { return x.layout.vertices[v].traits }
 
 func (x *execution[P]) resource(v int32) resource[P] {
-	return x.runner.resources[x.layout.vertices[v].node.index]
+	return x.runner.resources[x.layout.vertices[v].index]
+}
+
+// view is what the functions of v are given.
+func (x *execution[P]) view(v int32) *Run[P] {
+	r := &x.views[v]
+	r.x, r.vertex = x, v
+	return r
 }
 
 // run plans and walks, and returns the result.
 func (x *execution[P]) run() *Result {
 	x.plan()
-	x.reconciling = newQueue(x.layout.reconciles.rank, x.layout.reconciles.vertex)
+	x.reconciling.reset(x.layout.reconciles.rank, x.layout.reconciles.vertex)
 	if x.deletes {
-		x.deleting = newQueue(x.layout.deletes.rank, x.layout.deletes.vertex)
+		x.deleting.reset(x.layout.deletes.rank, x.layout.deletes.vertex)
 	}
 	x.count()
 	x.walk()
@@ -152,6 +149,7 @@ func (x *execution[P]) result(invalid error) *Result {
 	if x.subject.Summarize != nil {
 		x.subject.Summarize(&Run[P]{x: x, vertex: nobody, executing: true}, result)
 	}
+	x.giveBack(&x.runner.scratch)
 	return result
 }
 
@@ -177,7 +175,7 @@ func (x *execution[P]) observed(v int32) (presence Presence, err error) {
 			err = x.panicked(x.node(v), p, debug.Stack())
 		}
 	}()
-	_, presence, err = x.resource(v).observe(&x.views[v])
+	_, presence, err = x.resource(v).observe(x.view(v))
 	return presence, err
 }
 

@@ -30,8 +30,8 @@ type flight[P any] struct {
 
 	// What it does, and what came of it.
 	step      prepared
-	removal   Removal
-	preview   Preview
+	removal   *Removal
+	preview   *Preview
 	cause     error // the failure that it answers
 	operation Operation
 	took      time.Duration
@@ -60,6 +60,8 @@ type airspace[P any] struct {
 	alarm    *time.Timer
 	alarmAt  time.Time
 	closed   bool // the run's context has ended
+	// abandoned says that a function that hasn't returned may still use what it was given.
+	abandoned bool
 }
 
 func (a *airspace[P]) busy() int { return len(a.aloft) + len(a.boarding) }
@@ -120,13 +122,14 @@ func (f *flight[P]) execute(ctx context.Context) {
 	case reconciling:
 		f.operation, f.err = x.resource(v).do(ctx, &f.step)
 	case removing:
-		f.removal, f.err = f.removal.Do(ctx)
+		*f.removal, f.err = f.removal.Do(ctx)
 		f.operation = f.removal.Operation
 	case answering: // with a view of its own: an abandoned Do may still use that of the vertex
 		f.err = x.node(v).onFailure(ctx, &Run[P]{x: x, vertex: v, executing: true}, f.cause)
 		return
 	case previewing:
-		f.preview, f.err = x.resource(v).unwrap().(dryRunner[P]).DryRun(ctx, &x.views[v])
+		f.preview = new(Preview)
+		*f.preview, f.err = x.resource(v).unwrap().(dryRunner[P]).DryRun(ctx, &x.views[v])
 	}
 	if f.err == nil {
 		f.err = x.views[v].unseen // an observation that couldn't be made is no absence
@@ -144,6 +147,13 @@ func (f *flight[P]) recovered() {
 
 // await waits until something happens to what is aloft.
 func (x *execution[P]) await() {
+	select {
+	case f := <-x.landed: // mostly there is one, and this is the cheap way to it
+		x.down(f)
+		x.land(f)
+		return
+	default:
+	}
 	var slots chan<- struct{}
 	if len(x.boarding) > 0 {
 		slots = x.runner.slots
@@ -232,6 +242,7 @@ func (x *execution[P]) abandon(f *flight[P], now time.Time) {
 	}
 	<-x.runner.slots
 	x.down(f)
+	x.abandoned = true
 	lost := x.newFlight(f.vertex, f.task) // the function may still write to its own
 	lost.step.intent, lost.cause = f.step.intent, f.cause
 	lost.took = now.Sub(f.began)
@@ -269,7 +280,7 @@ func (x *execution[P]) land(f *flight[P]) {
 	case f.task == reconciling:
 		x.erred(v, f.step.intent, f.err)
 	case f.err == nil:
-		x.removed(v, f.removal)
+		x.removed(v, *f.removal)
 	default:
 		x.erred(v, deletion, f.err)
 	}

@@ -48,7 +48,7 @@ func (l *layout[P]) add(n *node[P]) {
 		all = append(all[:len(all):len(all)], &instance{number: int32(len(all)), unlisted: true})
 	}
 	for _, i := range all {
-		l.vertices = append(l.vertices, vertex[P]{node: n, instance: i, traits: n.traits})
+		l.vertices = append(l.vertices, newVertex(n, i))
 		for k, e := range n.edges {
 			l.join(n, i, int32(k), e)
 		}
@@ -128,7 +128,7 @@ func (l *layout[P]) find(n *node[P], path []string) int32 {
 	return nobody
 }
 
-func (v vertex[P]) path() []string {
+func (v *vertex[P]) path() []string {
 	if v.instance == nil {
 		return nil
 	}
@@ -136,9 +136,17 @@ func (v vertex[P]) path() []string {
 }
 
 // key is the part of the vertex' identity that its node doesn't tell.
-func (v vertex[P]) key() string {
+func (v *vertex[P]) key() string {
 	if v.instance == nil {
 		return ""
 	}
 	return v.instance.key
+}
+
+// title is the name of the node, with the key of the instance.
+func (v *vertex[P]) title() string {
+	if key := v.key(); key != "" {
+		return v.name + "[" + key + "]"
+	}
+	return v.name
 }

@@ -24,7 +24,13 @@ type layout[P any] struct {
 type vertex[P any] struct {
 	node     *node[P]
 	instance *instance // nil outside of Repeats
+	name     string    // of the node; with index and traits here to spare a look at the node
+	index    int32
 	traits   traits
+}
+
+func newVertex[P any](n *node[P], i *instance) vertex[P] {
+	return vertex[P]{node: n, instance: i, name: n.name, index: n.index, traits: n.traits}
 }
 
 // traits spare a run the look at what most nodes don't have.
@@ -60,7 +66,7 @@ func staticLayout[P any](nodes []*node[P], l links) *layout[P] {
 		vertices: make([]vertex[P], len(nodes)), links: l, order: l.topological(), position: same, declared: same,
 	}
 	for i, n := range nodes {
-		out.vertices[i] = vertex[P]{node: n, traits: n.traits}
+		out.vertices[i] = newVertex(n, nil)
 		out.conditions += n.conditions()
 	}
 	out.rank()

@@ -230,13 +230,13 @@ func (x *execution[P]) rest(v int32, f *failure) {
 
 // succeeded forgets the failures of v.
 func (x *execution[P]) succeeded(v int32) {
-	for kind := executing; kind <= deleting; kind++ {
+	for kind := executing; x.memory != nil && len(x.memory.failures) > 0 && kind <= deleting; kind++ {
 		x.forget(v, kind)
 	}
 }
 
 func (x *execution[P]) forget(v int32, kind failureKind) {
-	if x.memory != nil && len(x.memory.failures) > 0 {
+	if x.memory != nil {
 		delete(x.memory.failures, failing{x.identity(v), kind})
 	}
 }

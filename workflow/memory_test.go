@@ -316,7 +316,7 @@ func TestMemoryIsBounded(t *testing.T) { // R21
 	workflow.Add(b, "node", failing(&fail, &intent, &calls)).ProgressDeadline(time.Hour)
 	runner := newRunner(t, b, workflow.Options{MaxConcurrent: 1})
 	before := heap()
-	primaries := 100_000 * *times // with -times 10 a million, which takes a minute with the race detector
+	primaries := 20_000 * *times // with -times 50 a million, which takes a minute with the race detector
 	for i := range primaries {
 		subject := workflow.Subject[*primary]{ID: string(rune('a'+i%26)) + time.Duration(i).String()}
 		runner.Reconcile(t.Context(), subject)

@@ -16,14 +16,26 @@ type queue struct {
 	length int
 }
 
-func newQueue(rank, vertex []int32) queue {
-	q := queue{rank: rank, vertex: vertex}
-	for words := (len(vertex) + 63) / 64; ; words = (words + 63) / 64 {
-		q.levels = append(q.levels, make([]uint64, max(words, 1)))
-		if words <= 1 {
-			return q
+func newQueue(rank, vertex []int32) (q queue) {
+	q.reset(rank, vertex)
+	return q
+}
+
+// reset makes an empty queue of q, which has been emptied if it was used before.
+func (q *queue) reset(rank, vertex []int32) {
+	*q = queue{rank: rank, vertex: vertex, levels: q.levels}
+	words, level := (len(vertex)+63)/64, 0
+	for ; ; level++ {
+		if level == len(q.levels) {
+			q.levels = append(q.levels, nil)
 		}
+		q.levels[level] = more(q.levels[level][:0], max(words, 1))
+		if words <= 1 {
+			break
+		}
+		words = (words + 63) / 64
 	}
+	q.levels = q.levels[:level+1]
 }
 
 func (q *queue) push(v int32) {

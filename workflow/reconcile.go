@@ -14,7 +14,7 @@ func (x *execution[P]) startReconcile(v int32) bool {
 		return true
 	}
 	at := &x.layout.vertices[v]
-	x.views[v].executing = true
+	x.view(v).executing = true
 	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.mustRest(v, preparation) {
 		return true
 	}
@@ -44,7 +44,7 @@ func (x *execution[P]) startReconcile(v int32) bool {
 
 // prepare is inline, without a closure for every vertex.
 func (x *execution[P]) prepare(v int32, into *prepared) (err error) {
-	view := &x.views[v]
+	view := x.view(v)
 	view.unseen = nil
 	defer func() {
 		if p := recover(); p != nil {

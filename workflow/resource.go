@@ -160,15 +160,22 @@ func (e erased[P, V]) unwrap() any { return e.Resource }
 
 // slab keeps the values of one type that a run makes, so that forgetting their type costs no allocation for each.
 type slab struct {
-	values any // *[]V
-	size   int // of the next one
+	values interface{ reset() } // a *shelf
+	size   int                  // of the next one
 }
 
+type shelf[V any] []V
+
+func (s *shelf[V]) reset() {
+	clear(*s)
+	*s = (*s)[:0]
+}
+
+// keep stores v where it doesn't move: when a shelf is full, there is another.
 func keep[V any](in *slab, v V) *V {
-	values, _ := in.values.(*[]V)
+	values, _ := in.values.(*shelf[V])
 	if values == nil || len(*values) == cap(*values) {
-		values = new([]V)
-		*values = make([]V, 0, in.size)
+		values = new(make(shelf[V], 0, in.size))
 		in.values, in.size = values, 2*in.size
 	}
 	*values = append(*values, v)

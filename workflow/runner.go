@@ -8,6 +8,7 @@ import (
 	"errors"
 	"iter"
 	"math/rand/v2"
+	"sync"
 )
 
 // Options of a [Runner]. The zero value is ready to use.
@@ -65,6 +66,7 @@ type Runner[P any] struct {
 	slots     chan struct{}
 	memories  memories
 	hung      hung
+	scratch   sync.Pool // of *scratch[P]
 }
 
 // NewRunner binds every kind of w to env, which is opaque here, and returns all errors of that, joined.

@@ -94,9 +94,10 @@ func (x *execution[P]) turns(v int32, m *mark) bool {
 
 // settle tells everything that waits for v that v won't change any more in this run.
 func (x *execution[P]) settle(v int32) {
-	m := &x.marks[v]
+	m, at := &x.marks[v], &x.layout.vertices[v]
 	m.settled = true
 	x.left--
+	x.out[v].Name, x.out[v].Key = at.name, at.key()
 	if x.turns(v, m) {
 		x.leaveWaves(v)
 	}
