@@ -23,7 +23,7 @@ type flight[P any] struct {
 	x      *execution[P]
 	vertex int32
 	task   task
-	began  time.Time
+	began  time.Duration // since the run began, as all times of flights: reading that clock is cheap
 	// gone says that the run doesn't wait for it any more, or that it has returned: whoever sets it first decides.
 	gone atomic.Bool
 	over bool // its context has ended, and its grace runs
@@ -52,13 +52,22 @@ func (x *execution[P]) newFlight(v int32, t task) *flight[P] {
 	return &flight[P]{leash: leash{run: x.ctx}, x: x, vertex: v, task: t}
 }
 
+// now is how long the run has been having flights.
+func (x *execution[P]) now() time.Duration {
+	if x.began.IsZero() {
+		x.began = time.Now()
+	}
+	return time.Since(x.began)
+}
+
 // airspace is what a run has aloft.
 type airspace[P any] struct {
 	landed   chan *flight[P]
 	aloft    []*flight[P]
 	boarding []*flight[P] // waiting for one of the Runner's slots
 	alarm    *time.Timer
-	alarmAt  time.Time
+	alarmAt  time.Duration // 0: it isn't set
+	began    time.Time
 	closed   bool // the run's context has ended
 	// abandoned says that a function that hasn't returned may still use what it was given.
 	abandoned bool
@@ -83,8 +92,8 @@ func (x *execution[P]) launch(f *flight[P]) {
 }
 
 func (x *execution[P]) takeOff(f *flight[P]) {
-	f.began = time.Now()
-	f.until = f.began.Add(x.timeout(f.vertex))
+	f.began = x.now()
+	f.origin, f.until = x.began, f.began+x.timeout(f.vertex)
 	x.aloft = append(x.aloft, f)
 	x.setAlarm(f.began, f.until)
 	go f.fly()
@@ -93,7 +102,7 @@ func (x *execution[P]) takeOff(f *flight[P]) {
 // fly holds a slot until the function returns, or is abandoned.
 func (f *flight[P]) fly() {
 	f.perform()
-	f.took = time.Since(f.began)
+	f.took = time.Since(f.origin) - f.began
 	f.end(context.Canceled)
 	if f.gone.Swap(true) {
 		f.x.runner.hung.remove(f.x.identity(f.vertex))
@@ -103,40 +112,59 @@ func (f *flight[P]) fly() {
 	f.x.landed <- f
 }
 
-// perform calls the author's code inside the observer's hooks.
+// perform calls the author's code inside the observer's hooks. What most executions need has small frames of its own,
+// so that a new goroutine's stack doesn't have to grow.
 func (f *flight[P]) perform() {
-	defer f.recovered() // of the observer
-	var ctx context.Context = &f.leash
-	if observer := f.x.runner.options.Observer; observer != nil {
-		at := f.x.nodeID(f.vertex)
-		ctx = observer.NodeStarted(ctx, at)
-		defer func() { observer.NodeEnded(ctx, at, f.operation, f.err) }()
+	if f.x.runner.options.Observer != nil {
+		f.performObserved()
+		return
 	}
+	f.execute(&f.leash)
+}
+
+func (f *flight[P]) performObserved() {
+	defer f.recovered() // of the observer
+	observer, at := f.x.runner.options.Observer, f.x.nodeID(f.vertex)
+	ctx := observer.NodeStarted(&f.leash, at)
+	defer func() { observer.NodeEnded(ctx, at, f.operation, f.err) }()
 	f.execute(ctx)
 }
 
 func (f *flight[P]) execute(ctx context.Context) {
 	defer f.recovered()
-	x, v := f.x, f.vertex
 	switch f.task {
 	case reconciling:
-		f.operation, f.err = x.resource(v).do(ctx, &f.step)
+		f.operation, f.err = f.x.resource(f.vertex).do(ctx, &f.step)
 	case removing:
-		*f.removal, f.err = f.removal.Do(ctx)
-		f.operation = f.removal.Operation
-	case answering: // with a view of its own: an abandoned Do may still use that of the vertex
-		f.err = x.node(v).onFailure(ctx, &Run[P]{x: x, vertex: v, executing: true}, f.cause)
+		f.remove(ctx)
+	case answering:
+		f.answer(ctx)
 		return
 	case previewing:
-		f.preview = new(Preview)
-		*f.preview, f.err = x.resource(v).unwrap().(dryRunner[P]).DryRun(ctx, &x.views[v])
+		f.dryRun(ctx)
 	}
 	if f.err == nil {
-		f.err = x.views[v].unseen // an observation that couldn't be made is no absence
+		f.err = f.x.views[f.vertex].unseen // an observation that couldn't be made is no absence
 	}
 	if f.err != nil {
-		f.err = x.node(v).veiled(f.err)
+		f.err = f.x.node(f.vertex).veiled(f.err)
 	}
+}
+
+func (f *flight[P]) remove(ctx context.Context) {
+	after, err := f.removal.Do(ctx)
+	f.removal, f.operation, f.err = &after, after.Operation, err
+}
+
+// answer has a view of its own: an abandoned Do may still use that of the vertex.
+func (f *flight[P]) answer(ctx context.Context) {
+	view := &Run[P]{x: f.x, vertex: f.vertex, executing: true}
+	f.err = f.x.node(f.vertex).onFailure(ctx, view, f.cause)
+}
+
+func (f *flight[P]) dryRun(ctx context.Context) {
+	preview, err := f.x.resource(f.vertex).unwrap().(dryRunner[P]).DryRun(ctx, &f.x.views[f.vertex])
+	f.preview, f.err = &preview, err
 }
 
 func (f *flight[P]) recovered() {
@@ -174,10 +202,10 @@ func (x *execution[P]) await() {
 		f := x.boarding[0]
 		x.boarding = x.boarding[1:]
 		x.takeOff(f)
-	case now := <-alarm:
-		x.expire(now)
+	case <-alarm:
+		x.expire(x.now())
 	case <-ended:
-		x.close(time.Now())
+		x.close(x.now())
 	}
 }
 
@@ -193,7 +221,7 @@ func (x *execution[P]) down(f *flight[P]) {
 }
 
 // close ends what is aloft with the run, and starts nothing that isn't.
-func (x *execution[P]) close(now time.Time) {
+func (x *execution[P]) close(now time.Duration) {
 	x.closed = true
 	for _, f := range x.aloft {
 		x.endFlight(f, now, x.ctx.Err())
@@ -207,23 +235,23 @@ func (x *execution[P]) close(now time.Time) {
 	x.boarding = nil
 }
 
-func (x *execution[P]) endFlight(f *flight[P], now time.Time, err error) {
+func (x *execution[P]) endFlight(f *flight[P], now time.Duration, err error) {
 	if f.over {
 		return
 	}
 	f.over = true
 	f.end(err)
-	f.until = now.Add(grace)
+	f.until = now + grace
 	x.setAlarm(now, f.until)
 }
 
 // expire ends the flights whose time has come, and abandons those whose grace has passed too.
-func (x *execution[P]) expire(now time.Time) {
-	x.alarmAt = time.Time{}
+func (x *execution[P]) expire(now time.Duration) {
+	x.alarmAt = 0
 	for i := len(x.aloft) - 1; i >= 0; i-- {
 		f := x.aloft[i]
 		switch {
-		case now.Before(f.until):
+		case now < f.until:
 			x.setAlarm(now, f.until)
 		case !f.over:
 			x.endFlight(f, now, context.DeadlineExceeded)
@@ -234,7 +262,7 @@ func (x *execution[P]) expire(now time.Time) {
 }
 
 // abandon goes on without a flight whose function doesn't return, and frees its slot.
-func (x *execution[P]) abandon(f *flight[P], now time.Time) {
+func (x *execution[P]) abandon(f *flight[P], now time.Duration) {
 	x.runner.hung.add(x.identity(f.vertex))
 	if f.gone.Swap(true) { // it has just returned
 		x.runner.hung.remove(x.identity(f.vertex))
@@ -245,22 +273,22 @@ func (x *execution[P]) abandon(f *flight[P], now time.Time) {
 	x.abandoned = true
 	lost := x.newFlight(f.vertex, f.task) // the function may still write to its own
 	lost.step.intent, lost.cause = f.step.intent, f.cause
-	lost.took = now.Sub(f.began)
+	lost.took = now - f.began
 	lost.err = errHung(f.Err())
 	x.land(lost)
 }
 
 // setAlarm wakes the run at the latest at a time.
-func (x *execution[P]) setAlarm(now, at time.Time) {
-	if !x.alarmAt.IsZero() && !at.Before(x.alarmAt) {
+func (x *execution[P]) setAlarm(now, at time.Duration) {
+	if x.alarmAt > 0 && at >= x.alarmAt {
 		return
 	}
 	x.alarmAt = at
 	if x.alarm == nil {
-		x.alarm = time.NewTimer(at.Sub(now))
+		x.alarm = time.NewTimer(at - now)
 		return
 	}
-	x.alarm.Reset(at.Sub(now))
+	x.alarm.Reset(at - now)
 }
 
 // land takes in what came of a flight.

@@ -11,8 +11,9 @@ import (
 // leash is the context of one execution: the run's, with an end of its own. The run's goroutine ends it, so that
 // thousands of executions need one timer, and no goroutine to watch for the end of the run.
 type leash struct {
-	run   context.Context //nolint:containedctx // it is a context itself
-	until time.Time
+	run    context.Context //nolint:containedctx // it is a context itself
+	origin time.Time
+	until  time.Duration // after the origin
 
 	mutex sync.Mutex
 	done  chan struct{} // made when first asked for
@@ -21,10 +22,11 @@ type leash struct {
 }
 
 func (l *leash) Deadline() (time.Time, bool) {
-	if run, ok := l.run.Deadline(); ok && run.Before(l.until) {
+	until := l.origin.Add(l.until)
+	if run, ok := l.run.Deadline(); ok && run.Before(until) {
 		return run, true
 	}
-	return l.until, true
+	return until, true
 }
 
 func (l *leash) Done() <-chan struct{} {
