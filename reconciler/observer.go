@@ -29,5 +29,6 @@ func (observer) NodeEnded(ctx context.Context, at workflow.NodeID, operation wor
 
 // Panicked logs the stack.
 func (observer) Panicked(ctx context.Context, at workflow.NodeID, value any, stack []byte) {
-	log.FromContext(ctx).Error(fmt.Errorf("panic: %v", value), "Node panicked", "node", at.Node, "key", at.Key, "stack", string(stack))
+	log.FromContext(ctx).Error(fmt.Errorf("panic: %v", value), "Node panicked",
+		"node", at.Node, "key", at.Key, "stack", string(stack))
 }

@@ -24,7 +24,7 @@ func (x *execution[P]) askAll(v int32, conditions []condition[P]) Verdict {
 	return all
 }
 
-// sharedKey tells the answers of a group's condition apart: by its number, and by the instance that the group stands in.
+// sharedKey tells the answers of groups' conditions apart: by number, and by the instance that the group stands in.
 type sharedKey struct {
 	number   int
 	instance *instance
@@ -71,8 +71,8 @@ func (x *execution[P]) askReadiness(v int32, rule *readiness[P], value any) Verd
 	return verdict
 }
 
-// predicate is that of an edge between two vertices. It is remembered once a wait in a circle has been found, since then
-// edges are looked at more than once.
+// predicate is that of an edge between two vertices. What it has answered is remembered once a wait in a circle has
+// been found, since then edges are looked at more than once.
 type predicate struct{ from, to, edge int32 }
 
 func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
@@ -135,7 +135,7 @@ func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error))
 	return call(view)
 }
 
-// panicked tells the observer, and returns the panic of a function of n as its error. n is nil for a check or a summary.
+// panicked tells the observer, and returns the panic of a function of n as its error. n is nil for a check.
 func (x *execution[P]) panicked(n *node[P], value any, stack []byte) error {
 	at := NodeID{Primary: x.subject.ID}
 	if n != nil {

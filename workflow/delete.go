@@ -16,32 +16,33 @@ const (
 // A vertex that is inactive or manages nothing keeps nothing by itself: what uses it keeps p as if it used p. Each such
 // vertex counts what still uses it, once for all that it stands before, so that the whole stays linear.
 func (x *execution[P]) holding(p, d int32, a arc) hold {
-	beyond, through := x.passes(p), x.passes(d)
-	letsGo := a.kind == loose && !x.cleanup
+	through, letsGo := x.passes(d), a.kind == loose && !x.cleanup
 	switch {
-	case a.kind == gone, letsGo && (beyond || through):
+	case a.kind == gone, letsGo && (through || x.passes(p)):
 		return none
 	case through:
 		return relays
-	case x.cleanup && x.marks[p].planned == wanted && x.marks[d].planned == wanted:
-		return none // of nodes that exist only in cleanup, the one that depends on the other comes after it
-	case x.keeps(d, letsGo, beyond || a.kind == optional || a.bundled && a.kind != loose):
+	case x.keeps(p, d, a):
 		return holds
 	default:
 		return none
 	}
 }
 
-// keeps reports whether d, which is neither inactive nor manages nothing, keeps what it uses; if it is wanted, only if
-// it may do without.
-func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
+// keeps reports whether d, which is neither inactive nor manages nothing, keeps p; if it is wanted, only if it may do
+// without.
+func (x *execution[P]) keeps(p, d int32, a arc) bool {
 	switch x.marks[d].planned {
 	case unwanted:
 		return true
 	case undecided:
-		return !letsGo
+		return a.kind != loose || x.cleanup
 	case wanted:
-		return x.cleanup || without && x.existsNow(d) != missing
+		if x.cleanup { // of two nodes that exist only in cleanup, the one that depends on the other comes after it
+			return x.marks[p].planned != wanted
+		}
+		without := a.kind == optional || a.bundled && a.kind != loose || x.passes(p)
+		return without && x.existsNow(d) != missing
 	default:
 		return false
 	}
@@ -69,23 +70,14 @@ type relay struct {
 func (x *execution[P]) countHolders() {
 	x.relays = make([]relay, len(x.marks))
 	for p := range x.marks {
-		p := int32(p)
-		kept, passes := x.kept(p), x.passes(p)
-		if !kept && !passes || x.marks[p].settled && !passes {
-			continue
-		}
-		count := int32(0)
-		for _, a := range x.layout.downstream.of(p) {
-			if h := x.holding(p, a.to, a); h == relays || h == holds && !x.marks[a.to].settled {
-				count++
+		p, m := int32(p), &x.marks[p]
+		switch {
+		case x.passes(p):
+			x.relays[p].users = x.users(p) + 1 // one for this loop: relays let go once all have been counted
+		case x.kept(p) && !m.settled:
+			if m.waits += x.users(p); m.waits == 0 {
+				x.due(p)
 			}
-		}
-		if passes {
-			x.relays[p].users = count + 1 // one for this loop: relays let go once all have been counted
-			continue
-		}
-		if x.marks[p].waits += count; x.marks[p].waits == 0 {
-			x.due(p)
 		}
 	}
 	for p := range x.relays {
@@ -93,6 +85,16 @@ func (x *execution[P]) countHolders() {
 			x.relay(int32(p))
 		}
 	}
+}
+
+// users counts what may keep p from being deleted.
+func (x *execution[P]) users(p int32) (count int32) {
+	for _, a := range x.layout.downstream.of(p) {
+		if h := x.holding(p, a.to, a); h == relays || h == holds && !x.marks[a.to].settled {
+			count++
+		}
+	}
+	return count
 }
 
 // due queues a vertex that nobody keeps any longer.

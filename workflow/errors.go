@@ -10,7 +10,7 @@ import (
 )
 
 var errNoKeys = errors.New(
-	"it is repeated, but can't list the keys that exist, so that nothing could be torn down: give its Resource a method Keys")
+	"it is repeated, but can't list the keys that exist, so that none could be torn down: give its Resource a method Keys")
 
 var errLate = errors.New("it was refined after Build: refine a node before, since what runs never changes")
 

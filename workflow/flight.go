@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -248,8 +249,7 @@ func (x *execution[P]) endFlight(f *flight[P], now time.Duration, err error) {
 // expire ends the flights whose time has come, and abandons those whose grace has passed too.
 func (x *execution[P]) expire(now time.Duration) {
 	x.alarmAt = 0
-	for i := len(x.aloft) - 1; i >= 0; i-- {
-		f := x.aloft[i]
+	for _, f := range slices.Backward(x.aloft) { // so that the abandoned may be taken out
 		switch {
 		case now < f.until:
 			x.setAlarm(now, f.until)

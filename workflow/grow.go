@@ -2,6 +2,8 @@
 
 package workflow
 
+import "slices"
+
 // grown is what a layout has that was made by a run, for a graph with Repeats.
 type grown[P any] struct {
 	base      []int32     // of a node: its first vertex, which those of its other instances follow; nobody if it has none yet
@@ -45,7 +47,7 @@ func (l *layout[P]) add(n *node[P]) {
 		all = l.instances[n.scope.repeat.index].all
 	}
 	if l.unlisted[n] != nil {
-		all = append(all[:len(all):len(all)], &instance{number: int32(len(all)), unlisted: true})
+		all = append(slices.Clip(all), &instance{number: int32(len(all)), unlisted: true})
 	}
 	for _, i := range all {
 		l.vertices = append(l.vertices, newVertex(n, i))
@@ -60,32 +62,38 @@ func (l *layout[P]) add(n *node[P]) {
 // join adds the arcs of one edge of an instance: to the same instance of what is repeated with it, and to all instances
 // of what isn't.
 func (l *layout[P]) join(n *node[P], i *instance, number int32, e edge[P]) {
-	common := e.to.scope.repeat
-	for common != nil && !n.standsIn(common) {
-		common = common.outer
+	depth, from, to := l.common(n, i, e.to)
+	many := e.to.depth() > depth
+	if many {
+		from, to = l.ends(e.to.scope.repeat, depth, from, to)
 	}
-	depth, from, to := 0, int32(0), int32(1)
-	if common != nil {
-		depth = common.depth
-		from, to = 0, int32(len(l.instances[common.index].all))
-		if !i.unlisted {
-			from = i.at(depth).number
-			to = from + 1
-		}
+	first, bundled := l.base[e.to.index], many || i != nil && i.unlisted && depth > 0
+	add := func(at int32) {
+		l.prerequisites.list = append(l.prerequisites.list, arc{first + at, number, e.kind, bundled})
 	}
-	for _, part := range e.to.repeats() { // from the innermost: see ends
-		if part.depth > depth {
-			from, to = l.ends(part, depth, from, to)
-			break
-		}
-	}
-	bundled := e.to.depth() > depth || i != nil && i.unlisted && depth > 0
 	for at := from; at < to; at++ {
-		l.prerequisites.list = append(l.prerequisites.list, arc{l.base[e.to.index] + at, number, e.kind, bundled})
+		add(at)
 	}
-	if e.to.depth() > depth && l.unlisted[e.to] != nil {
-		at := int32(len(l.instances[e.to.scope.repeat.index].all))
-		l.prerequisites.list = append(l.prerequisites.list, arc{l.base[e.to.index] + at, number, e.kind, bundled})
+	if many && l.unlisted[e.to] != nil {
+		add(int32(len(l.instances[e.to.scope.repeat.index].all)))
+	}
+}
+
+// common returns in how many Repeats n and another node stand together, and which instances of the innermost of these
+// an instance of n stands in: one, or all if it isn't known.
+func (l *layout[P]) common(n *node[P], i *instance, other *node[P]) (depth int, from, to int32) {
+	part := other.scope.repeat
+	for part != nil && !n.standsIn(part) {
+		part = part.outer
+	}
+	switch {
+	case part == nil:
+		return 0, 0, 1
+	case i.unlisted:
+		return part.depth, 0, int32(len(l.instances[part.index].all))
+	default:
+		at := i.at(part.depth).number
+		return part.depth, at, at + 1
 	}
 }
 

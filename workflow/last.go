@@ -85,11 +85,8 @@ func (x *execution[P]) rests(v int32) planned {
 // beginLast gives what exists only in cleanup its second turn: once all the rest is gone, and all of it is ready or has
 // nothing left to do, it is deleted. It reports whether there is anything.
 func (x *execution[P]) beginLast() bool {
-	for v := range x.out {
-		m := &x.marks[v]
-		switch s := x.out[v].State; {
-		case s == Deleted || s == Collected || s == Inactive || m.planned == finished || m.planned == wanted && m.ready:
-		default:
+	for v := range x.marks {
+		if !x.mayGoLast(int32(v)) {
 			return false
 		}
 	}
@@ -110,4 +107,16 @@ func (x *execution[P]) beginLast() bool {
 	}
 	x.countHolders()
 	return true
+}
+
+// mayGoLast reports whether v is gone, or has done what it is for.
+func (x *execution[P]) mayGoLast(v int32) bool {
+	switch m := &x.marks[v]; m.planned {
+	case finished, inactive, collected:
+		return true
+	case wanted:
+		return m.ready
+	default:
+		return x.out[v].State == Deleted
+	}
 }

@@ -64,7 +64,7 @@ func TestOnCleanup(t *testing.T) { // R16 R18 A17
 			if forget {
 				runner.Forget("a")
 			}
-			result = runner.Cleanup(t.Context(), subject)
+			runner.Cleanup(t.Context(), subject)
 			expect(t, what+": nothing is done again", strings.Join(s.world.took(), ", "), "delete dump")
 		}
 		delete(s.world.sticky, "dump")

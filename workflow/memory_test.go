@@ -132,7 +132,7 @@ func TestCutShort(t *testing.T) { // R10 R20 R22
 		if row.State != workflow.Failed || !errors.Is(row.Err, answer) || answered > 0 {
 			t.Errorf("cut short: answered %d times, got %+v", answered, row)
 		}
-		if answer == context.Canceled && (row.Reason != "Cancelled" || workflow.IsTerminal(row.Err) || row.Attempts > 0) {
+		if errors.Is(answer, context.Canceled) && (row.Reason != "Cancelled" || workflow.IsTerminal(row.Err) || row.Attempts > 0) {
 			t.Errorf("it counts as a failure: %+v", row)
 		}
 		if !workflow.IsTerminal(answer) {

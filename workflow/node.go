@@ -242,8 +242,9 @@ func (b *Base[P, V, Self]) ProgressDeadline(d time.Duration) Self {
 }
 
 // OnFailure sets what is done when the node, being wanted, fails for good: by a terminal error, an exhausted backoff,
-// broken readiness or its progress deadline. A node that failed in the plan, or to be deleted, isn't answered. It runs at least once per such failure, and again after a restart of the process, so it
-// must be idempotent; the node stays Failed. Its context has the node's timeout.
+// broken readiness or its progress deadline. A node that failed in the plan, or to be deleted, isn't answered. It runs
+// at least once per such failure, and again after a restart of the process, so it must be idempotent; the node stays
+// Failed. Its context has the node's timeout.
 func (b *Base[P, V, Self]) OnFailure(answer func(ctx context.Context, r *Run[P], err error) error) Self {
 	n := b.refined()
 	n.onFailure = answer

@@ -39,6 +39,9 @@ func (x *execution[P]) classify(v int32) {
 	default:
 		m.planned = x.classifyReconcile(v, at)
 	}
+	if m.planned != wanted {
+		m.waits = 0 // for what it depends on; what depends on it is counted later
+	}
 	if m.planned == unwanted {
 		x.classifyUnwanted(v, at)
 	}
@@ -76,43 +79,48 @@ func (x *execution[P]) activated(v int32, at *vertex[P]) planned {
 	}
 }
 
-// classifyReconcile follows the prerequisites, then asks for the precondition. It counts for how many arcs a wanted
-// vertex has to wait.
+// classifyReconcile follows the prerequisites, then asks whether the key is still wanted, then the precondition.
 func (x *execution[P]) classifyReconcile(v int32, at *vertex[P]) planned {
-	waits, without := int32(0), int32(nobody)
-	doubtful := at.traits.has(doubts)
+	x.marks[v].doubtful = at.traits.has(doubts)
 	for _, a := range x.layout.prerequisites.of(v) {
 		p := x.marks[a.to].planned
 		if a.waitsFor(p) {
-			waits++
+			x.marks[v].waits++
 		}
-		switch {
-		case p == wanted && a.kind != gone:
-		case a.kind == gone:
-			doubtful = doubtful || p == wanted || p == undecided
-		case !a.kind.required() || a.bundled:
-		case p == unwanted:
-			x.out[v].Reason, x.out[v].Message = "PrerequisiteUnwanted", x.node(a.to).required
+		if p != wanted && x.goesWithout(v, a, p) {
 			return unwanted
-		case p == inactive && without == nobody:
-			without = a.to
+		}
+		if a.kind == gone && p == wanted {
+			x.marks[v].doubtful = true
 		}
 	}
 	switch {
-	case without != nobody:
-		row := &x.out[v]
-		row.State, row.Reason, row.Message = Inactive, "PrerequisiteInactive", x.node(without).required
+	case x.out[v].State == Inactive:
 		return inactive
 	case at.instance != nil && at.instance.vanished:
 		x.out[v].Reason, x.out[v].Message = "KeyVanished", "its key isn't wanted any more"
 		return unwanted
 	case at.traits.has(decides):
-		if p := x.precondition(v, at); p != wanted {
-			return p
-		}
+		return x.precondition(v, at)
+	default:
+		return wanted
 	}
-	x.marks[v].waits, x.marks[v].doubtful = waits, doubtful
-	return wanted
+}
+
+// goesWithout takes in that a prerequisite of v isn't wanted, for whatever reason, and reports whether v isn't either.
+// If one is inactive v is too, unless another one isn't wanted.
+func (x *execution[P]) goesWithout(v int32, a arc, p planned) bool {
+	row, needs := &x.out[v], a.kind.required() && !a.bundled
+	switch {
+	case p == undecided && a.kind == gone:
+		x.marks[v].doubtful = true
+	case p == unwanted && needs:
+		row.State, row.Reason, row.Message = "", "PrerequisiteUnwanted", x.node(a.to).required
+		return true
+	case p == inactive && needs && row.State == "":
+		row.State, row.Reason, row.Message = Inactive, "PrerequisiteInactive", x.node(a.to).required
+	}
+	return false
 }
 
 func (x *execution[P]) precondition(v int32, at *vertex[P]) planned {
@@ -142,8 +150,8 @@ func (x *execution[P]) classifyCleanup(v int32, at *vertex[P]) planned {
 	}
 }
 
-// waitsFor reports whether a wanted vertex has to wait until the prerequisite at the end of an arc, which is planned so,
-// has settled.
+// waitsFor reports whether a wanted vertex has to wait until the prerequisite at the end of an arc has settled, which
+// is planned so.
 func (a arc) waitsFor(p planned) bool {
 	switch {
 	case a.kind == gone:

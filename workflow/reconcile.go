@@ -139,20 +139,19 @@ func (x *execution[P]) satisfied(v int32, a arc) (bool, error) {
 		return x.isAway(v, a), nil
 	case p.changes:
 		return false, nil
-	case x.cleanup:
-		return p.ready || p.planned == finished || p.planned == inactive, nil
-	case (!a.kind.required() || a.bundled) && p.planned != wanted && p.planned != undecided:
+	case p.planned != wanted && p.planned != undecided: // the edge vanishes, or leaves this instance out
 		return true, nil
-	case a.kind == applied:
-		return p.applied, nil
-	case a.kind == toCreate:
-		return p.ready || p.applied && x.existsNow(v) == exists, nil
-	case a.kind == where && p.ready:
+	case a.kind == where && p.ready && !x.cleanup:
 		verdict := x.askPredicate(v, a)
 		return verdict.Holds(), verdict.Err()
 	default:
-		return p.ready, nil
+		return p.ready || p.applied && !x.cleanup && x.isEnough(v, a.kind), nil
 	}
+}
+
+// isEnough reports whether an edge of v needs its prerequisite to be reconciled only.
+func (x *execution[P]) isEnough(v int32, kind edgeKind) bool {
+	return kind == applied || kind == toCreate && x.existsNow(v) == exists
 }
 
 // isAway reports whether nothing is left of what a Gone edge of v leads to, or nothing that concerns this run.

@@ -53,6 +53,7 @@ func newShards(keys ...string) *shards {
 }
 
 func (s *shards) runner(t *testing.T) *workflow.Runner[*primary] {
+	t.Helper()
 	return newRunner(t, s.builder, workflow.Options{MaxConcurrent: 1, Jitter: func() float64 { return 0 }})
 }
 

@@ -26,9 +26,9 @@ type Kind[P, V any] interface {
 // What else a Resource can do it says with methods of its own, which are asked for at binding:
 //
 //   - Collectable() bool: whether the garbage collector can remove what it manages once the primary is gone;
-//   - Keys(r *Run[P]) ([]string, error): the keys of the instances that exist, each as [Run.Key] gives it, in any order.
-//     A node that manages something needs it in a [Repeat]. An error means that they aren't known, and deletes nothing
-//     that such an instance may hold;
+//   - Keys(r *Run[P]) ([]string, error): the keys of the instances that exist, each as [Run.Key] gives it, in any
+//     order. A node that manages something needs it in a [Repeat]. An error means that they aren't known, and deletes
+//     nothing that such an instance may hold;
 //   - DryRun(ctx context.Context, r *Run[P]) (Preview, error): what the Do that Prepare has returned would do, for
 //     [Runner.Plan]. It may do I/O and runs beside other nodes.
 type Resource[P, V any] interface {

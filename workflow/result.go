@@ -155,8 +155,8 @@ func (r *Result) RequeueAfter() time.Duration {
 	return after
 }
 
-// Node returns the row of the named node; its zero value if there is none. Of a node in a [Repeat] it takes the key too,
-// in a Repeat within another the keys of both, the outer one's first.
+// Node returns the row of the named node; its zero value if there is none. Of a node in a [Repeat] it takes the key
+// too; of one in a Repeat within another the keys of both, the outer one's first.
 func (r *Result) Node(name string, keys ...string) NodeResult {
 	key := ""
 	if len(keys) > 0 {

@@ -42,17 +42,6 @@ func (s *scope[P]) holds(n *node[P]) bool {
 	return false
 }
 
-// outermost returns the part of the whole graph that s stands in, or is; nil of the whole graph itself.
-func (s *scope[P]) outermost() *scope[P] {
-	for s.parent != nil && s.parent.parent != nil {
-		s = s.parent
-	}
-	if s.parent == nil {
-		return nil
-	}
-	return s
-}
-
 // Group returns a builder of the same workflow whose node names begin with name and a hyphen, and whose nodes inherit
 // its prerequisites and preconditions. A reusable part of a graph is a function from a Builder to a struct of handles.
 // Results and pictures fold groups: see [Picture.Folded].

@@ -82,7 +82,23 @@ func (n *node[P]) check(duplicate bool) (mistakes []*BuildError) {
 	if duplicate {
 		mistake(Duplicate, "declared twice: give each node its own name")
 	}
-	foreign, self, late := false, false, ""
+	foreign, self, late := n.wrongEdges()
+	if foreign {
+		mistake(UnknownPrerequisite,
+			"depends on a node of another workflow, or on a nil handle: declare it with the same builder")
+	}
+	if self {
+		mistake(SelfDependence, "depends on itself")
+	}
+	if late != "" {
+		mistake(CleanupPrerequisite, fmt.Sprintf(
+			"requires %q, which exists only in a cleanup: use Optional(%s), to be gone before it begins", late, late))
+	}
+	return mistakes
+}
+
+// wrongEdges looks for edges that no graph may have; late is the name of what exists too late to be required.
+func (n *node[P]) wrongEdges() (foreign, self bool, late string) {
 	for _, e := range n.edges {
 		switch {
 		case e.to == nil || e.to.graph != n.graph:
@@ -93,17 +109,7 @@ func (n *node[P]) check(duplicate bool) (mistakes []*BuildError) {
 			late = e.to.name
 		}
 	}
-	if foreign {
-		mistake(UnknownPrerequisite, "depends on a node of another workflow, or on a nil handle: declare it with the same builder")
-	}
-	if self {
-		mistake(SelfDependence, "depends on itself")
-	}
-	if late != "" {
-		mistake(CleanupPrerequisite, fmt.Sprintf(
-			"requires %q, which exists only in a cleanup: use Optional(%s), to be gone before it begins", late, late))
-	}
-	return mistakes
+	return foreign, self, late
 }
 
 const notLabel = "isn't a DNS label: 1 to 63 of a-z, 0-9 and -, the first and the last not a -"

@@ -27,7 +27,7 @@ func (c computing[P, V]) Prepare(r *Run[P]) (Step[V], error) {
 
 func (computing[P, V]) Delete(*Run[P]) (Removal, error) { return Removal{Gone: true}, nil }
 
-// computed returns what a node that manages nothing, and observes nothing, yields outside of its turn: in a cleanup, for
+// computed returns what a node that manages nothing, and observes nothing, yields outside of its turn: in a cleanup, to
 // the nodes that exist only there.
 func computed[P any](of resource[P], view *Run[P]) (any, Presence, error) {
 	view.executing = true

@@ -52,8 +52,8 @@ func If(ok bool, reason, format string, args ...any) Verdict {
 	return Unmet(reason, format, args...)
 }
 
-// All is met if every verdict is. Otherwise it is the first unknown, else the first broken, else the first unmet one, to
-// be asked again as soon as any that isn't met wants to be.
+// All is met if every verdict is. Otherwise it is the first unknown, else the first broken, else the first unmet one,
+// and is to be asked again as soon as any that isn't met wants to be.
 func All(verdicts ...Verdict) Verdict {
 	all := Met()
 	for _, v := range verdicts {

@@ -57,19 +57,14 @@ func (x *execution[P]) untangle() int32 {
 
 // count queues what needs to wait for nothing, and settles what has no turn.
 func (x *execution[P]) count() {
+	x.left = len(x.marks)
 	for v := range x.marks {
 		v, m := int32(v), &x.marks[v]
 		if x.turns(v, m) {
 			x.joinWaves(v)
 		}
-		switch {
-		case m.planned == wanted:
-			x.left++
-			if m.waits == 0 && !x.cleanup {
-				x.reconciling.push(v)
-			}
-		case m.planned == unwanted && x.traits(v).has(manages):
-			x.left++
+		if m.planned == wanted && m.waits == 0 && !x.cleanup {
+			x.reconciling.push(v)
 		}
 	}
 	if x.deletes {
@@ -77,11 +72,13 @@ func (x *execution[P]) count() {
 	}
 	for v := range x.marks {
 		v, m := int32(v), &x.marks[v]
-		if m.planned != wanted && x.traits(v).has(concludes) {
+		if m.planned == wanted {
+			continue
+		}
+		if x.traits(v).has(concludes) {
 			x.endEpisode(v)
 		}
-		if m.planned != wanted && (m.planned != unwanted || !x.traits(v).has(manages)) {
-			x.left++
+		if m.planned != unwanted || !x.traits(v).has(manages) {
 			x.settle(v)
 		}
 	}
