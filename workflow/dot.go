@@ -13,7 +13,8 @@ import (
 )
 
 // DOT draws the graph in the language of Graphviz, ending in a newline: arrows run from a prerequisite to what depends
-// on it, those that needn't be ready are labelled. With the states of a run the nodes are coloured.
+// on it, those that needn't be ready are labelled; groups and Repeats are framed. With the states of a run the nodes are
+// coloured.
 func (p *Picture) DOT() string {
 	text, err := dot.Marshal(dotGraph{digraph: p.downstream(), picture: p}, strconv.Quote(p.name), "", "  ")
 	if err != nil {
@@ -59,6 +60,54 @@ func (g dotGraph) Edge(u, v int64) gonum.Edge {
 	return dotEdge{step{g.Node(u), g.Node(v)}, g.picture}
 }
 
+// Structure frames the groups and Repeats.
+func (g dotGraph) Structure() []dot.Graph { return dotFrames(g.picture, g.picture.clusters().inner) }
+
+// dotFrame shows a cluster to gonum.
+type dotFrame struct {
+	digraph // without nodes and edges: those are drawn once, by the whole
+	picture *Picture
+	cluster *cluster
+}
+
+func dotFrames(p *Picture, clusters []*cluster) (frames []dot.Graph) {
+	for _, c := range clusters {
+		frames = append(frames, dotFrame{digraph: make(digraph, len(p.nodes)), picture: p, cluster: c})
+	}
+	return frames
+}
+
+func (f dotFrame) DOTID() string { return strconv.Quote("cluster_" + f.cluster.name) }
+
+func (f dotFrame) DOTAttributers() (graph, node, edge encoding.Attributer) {
+	return attributes{{Key: "label", Value: strconv.Quote(f.cluster.name)}}, attributes{}, attributes{}
+}
+
+func (f dotFrame) Nodes() gonum.Nodes {
+	members := make([]int32, len(f.cluster.nodes))
+	for i, n := range f.cluster.nodes {
+		members[i] = int32(n)
+	}
+	return dotMembers{&numbers{list: members}, f.picture}
+}
+
+func (f dotFrame) Structure() []dot.Graph { return dotFrames(f.picture, f.cluster.inner) }
+
+// dotMembers are nodes by name only.
+type dotMembers struct {
+	gonum.Nodes
+	picture *Picture
+}
+
+func (m dotMembers) Node() gonum.Node { return dotMember{number(m.Nodes.Node().ID()), m.picture} }
+
+type dotMember struct {
+	number
+	picture *Picture
+}
+
+func (m dotMember) DOTID() string { return strconv.Quote(m.picture.nodes[m.ID()].title()) }
+
 type dotNodes struct {
 	gonum.Nodes
 	picture *Picture
@@ -78,7 +127,7 @@ func (n dotNode) Attributes() []encoding.Attribute {
 		return nil
 	}
 	row := &n.picture.rows[n.ID()]
-	label := row.title() + "\n" + string(row.State)
+	label := n.picture.nodes[n.ID()].title() + "\n" + string(row.State)
 	if why := row.explanation(); why != "" {
 		label += "\n" + why
 	}

@@ -6,7 +6,7 @@ import "slices"
 
 // grown is what a layout has that was made by a run, for a graph with Repeats.
 type grown[P any] struct {
-	base      []int32     // of a node: its first vertex, which those of its other instances follow; nobody if it has none yet
+	base      []int32     // of a node: the first vertex of its instances, nobody if it has none yet
 	instances []instances // of a Repeat
 	listed    map[*node[P]][][]string
 	unlisted  map[*node[P]]error

@@ -3,6 +3,7 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ type picturedNode struct {
 	repeats       []int    // numbers of the Repeats that it stands in, the outermost first
 	begins        bool     // it is the head of a Repeat, which groups has as its last
 	path          []string // of its instance
+	folds         int      // so many nodes that it stands for; 0: it isn't folded
 }
 
 type picturedEdge struct {
@@ -45,12 +47,21 @@ func newPicture[P any](g *graph[P]) *Picture {
 		}
 		slices.Reverse(at.repeats)
 		for _, e := range n.edges {
-			if !e.implied {
+			if !e.implied && !n.beginsAnyway(e) {
 				at.prerequisites = append(at.prerequisites, picturedEdge{int(e.to.index), e.kind})
 			}
 		}
 	}
 	return p
+}
+
+// beginsAnyway reports whether an edge leads to the head of the Repeat that n stands in, though n begins after another
+// node in it anyway.
+func (n *node[P]) beginsAnyway(e edge[P]) bool {
+	part := n.scope.repeat
+	return part != nil && e.to == part.head && slices.ContainsFunc(n.edges, func(other edge[P]) bool {
+		return other.to.standsIn(part) && other.kind != gone
+	})
 }
 
 // with returns the picture of a run: with the instances of what is repeated, and their states.
@@ -95,9 +106,12 @@ func (n *picturedNode) meets(other *picturedNode) bool {
 	return true
 }
 
-// title is the name of a node, with the key of its instance.
+// title is the name of a node, with the key of its instance, or how many it stands for.
 func (n *picturedNode) title() string {
-	if n.path == nil {
+	switch {
+	case n.folds > 0:
+		return fmt.Sprintf("%s (%d)", n.name, n.folds)
+	case n.path == nil:
 		return n.name
 	}
 	return n.name + "[" + joined(n.path) + "]"
@@ -122,12 +136,15 @@ func (n *NodeResult) explanation() string {
 	return strings.Join(parts, ": ")
 }
 
-// depths returns the longest way from a node without prerequisites to each node. The graph has no cycles.
+// depths returns the longest way from a node without prerequisites to each node, from 1. Folding may have made cycles,
+// of which the edge that closes one is left out.
 func (p *Picture) depths() []int {
+	const visiting = -1
 	depth := make([]int, len(p.nodes))
 	var of func(int) int
 	of = func(i int) int {
 		if depth[i] == 0 {
+			depth[i] = visiting
 			deepest := 0
 			for _, e := range p.nodes[i].prerequisites {
 				deepest = max(deepest, of(e.to))
@@ -150,7 +167,7 @@ func (p *Picture) branches() (under map[int][]int) {
 	for i, n := range p.nodes {
 		at := -1
 		for _, e := range n.prerequisites {
-			if at < 0 || depth[e.to] > depth[at] || depth[e.to] == depth[at] && e.to < at {
+			if depth[e.to] < depth[i] && (at < 0 || depth[e.to] > depth[at] || depth[e.to] == depth[at] && e.to < at) {
 				at = e.to
 			}
 		}
@@ -159,13 +176,17 @@ func (p *Picture) branches() (under map[int][]int) {
 	return under
 }
 
-// others names the prerequisites of a node but for the one that it hangs under.
+// others names the prerequisites of a node but for the one that it hangs under, and how many more there are if many.
 func (p *Picture) others(node, under int) []string {
+	const most = 4
 	var names []string
 	for _, e := range p.nodes[node].prerequisites {
 		if name := p.nodes[e.to].title(); e.to != under && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if more := len(names) - most; more > 1 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
 	}
 	return names
 }

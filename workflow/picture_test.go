@@ -3,9 +3,14 @@
 package workflow_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/graph/formats/dot"
 
 	"github.com/espalier-dev/espalier/workflow"
 )
@@ -138,4 +143,99 @@ func line(text string, n int) string {
 		}
 	}
 	return text
+}
+
+// grouped is a run of a graph with a group and a Repeat in which one instance is broken.
+func grouped(t *testing.T) *workflow.Result {
+	t.Helper()
+	s := newShards("a", `b"/`)
+	cache := s.builder.Group("cache").DependsOn(s.router)
+	one := workflow.Add(cache, "one", object{world: s.world})
+	workflow.Add(cache.Group("warm"), "two", object{world: s.world}).DependsOn(workflow.Applied(one))
+	s.world.broken[`shard-set[b"/]`] = true
+	return s.runner(t).Reconcile(t.Context(), subject)
+}
+
+func TestPicturesOfGroupsAndRepeats(t *testing.T) {
+	picture := grouped(t).Picture()
+	for name, got := range map[string]string{
+		"grouped.txt": picture.Tree(workflow.TreeOptions{}), "grouped.mmd": picture.Mermaid(), "grouped.dot": picture.DOT(),
+		"folded.txt": picture.Folded().Tree(workflow.TreeOptions{}), "folded.mmd": picture.Folded().Mermaid(),
+		"folded.dot": picture.Folded().DOT(),
+	} {
+		golden(t, name, got)
+		if strings.HasSuffix(name, ".dot") {
+			if _, err := dot.ParseString(got); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	var rows []string
+	for _, n := range grouped(t).Folded() {
+		rows = append(rows, fmt.Sprintf("%s %s", n.Name, n.State))
+	}
+	expect(t, "folded rows", strings.Join(rows, ", "), "config Ready, shard NotReady, router Blocked, cache Blocked")
+}
+
+// A hundred nodes in a dozen groups.
+func TestPictureOfAHundredNodes(t *testing.T) {
+	b, w := workflow.NewBuilder[*primary]("hundred"), newWorld()
+	var last, all []handle
+	for i := range 12 {
+		group := b.Group(fmt.Sprintf("part%d", i))
+		var now []handle
+		for k := range 8 + i%2 {
+			n := workflow.Add(group, fmt.Sprintf("n%d", k), object{world: w})
+			for at, before := range last {
+				if (at+k)%(2+i%3) == 0 {
+					n.DependsOn(before)
+				}
+			}
+			now = append(now, n)
+		}
+		last, all = now, append(all, now...)
+	}
+	w.broken["part7-n3"] = true
+	picture := newRunner(t, b, workflow.Options{}).Reconcile(t.Context(), subject).Picture()
+	tree := picture.Tree(workflow.TreeOptions{Width: 120})
+	golden(t, "hundred.txt", tree)
+	golden(t, "hundred-folded.txt", picture.Folded().Tree(workflow.TreeOptions{Width: 120}))
+	if lines := strings.Count(tree, "\n"); lines != len(all)+1 {
+		t.Errorf("%d nodes in %d lines", len(all), lines)
+	}
+}
+
+// Folding can show a cycle, which must not make pictures of it endless.
+func TestFoldedCycle(t *testing.T) {
+	b := workflow.NewBuilder[*primary]("cycle")
+	left, right := b.Group("left"), b.Group("right")
+	one := workflow.Add(left, "one", thing{})
+	two := workflow.Add(right, "two", thing{}).DependsOn(one)
+	workflow.Add(left, "three", thing{}).DependsOn(two)
+	w, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("cycle\n└─ right (1) ← left (2)\n   └─ left (2)\n", w.Picture().Folded().Tree(workflow.TreeOptions{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "pictures", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), see -update:\n%s", name, diff)
+	}
 }

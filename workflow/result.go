@@ -170,8 +170,12 @@ func (r *Result) Node(name string, keys ...string) NodeResult {
 	return NodeResult{}
 }
 
-// Picture returns the graph with the states of this run.
+// Picture returns the graph with the states of this run, every instance of a repeated node by itself.
 func (r *Result) Picture() *Picture { return r.graph.with(r.Nodes) }
+
+// Folded returns a row for each node outside of groups and Repeats, and one for each of those, named like it: with the
+// state of its node that needs a look most, and what that says. It is for displays that have little room.
+func (r *Result) Folded() []NodeResult { return r.Picture().Folded().rows }
 
 // fail fills in a failure.
 func (n *NodeResult) fail(reason string, err error) {
