@@ -13,7 +13,7 @@ import (
 )
 
 // DOT draws the graph in the language of Graphviz, ending in a newline: arrows run from a prerequisite to what depends
-// on it, those that needn't be ready are labelled; groups and Repeats are framed. With the states of a run the nodes are
+// on it, those that needn't be ready are labelled; groups and Repeats are framed. With the states of a run it is
 // coloured.
 func (p *Picture) DOT() string {
 	text, err := dot.Marshal(dotGraph{digraph: p.downstream(), picture: p}, strconv.Quote(p.name), "", "  ")

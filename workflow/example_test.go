@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/espalier-dev/espalier/workflow"
 )
@@ -25,14 +26,14 @@ type Hosts map[string]bool
 func (h Hosts) Bind(any) (workflow.Resource[Site, string], error) { return h, nil }
 
 func (h Hosts) Observe(r visit) (string, workflow.Presence, error) {
-	if h[r.Node()] {
-		return r.Node(), workflow.Present, nil
+	if name := title(r); h[name] {
+		return name, workflow.Present, nil
 	}
 	return "", workflow.Absent, nil
 }
 
 func (h Hosts) Prepare(r visit) (workflow.Step[string], error) {
-	name := r.Node()
+	name := title(r)
 	if h[name] { // nothing to do: no goroutine, no I/O
 		return workflow.Step[string]{Value: name, Ready: workflow.Met()}, nil
 	}
@@ -44,7 +45,7 @@ func (h Hosts) Prepare(r visit) (workflow.Step[string], error) {
 }
 
 func (h Hosts) Delete(r visit) (workflow.Removal, error) {
-	name := r.Node()
+	name := title(r)
 	if !h[name] {
 		return workflow.Removal{Gone: true}, nil
 	}
@@ -54,6 +55,19 @@ func (h Hosts) Delete(r visit) (workflow.Removal, error) {
 		return workflow.Removal{Gone: true, Operation: workflow.Delete}, nil
 	}}, nil
 }
+
+// Keys makes it fit for a Repeat.
+func (h Hosts) Keys(r visit) (keys []string, _ error) {
+	for name := range h {
+		if key, ok := strings.CutPrefix(name, r.Node()+" "); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}
+
+// title is the name of the node, with the key of the instance if it is repeated.
+func title(r visit) string { return strings.TrimSpace(r.Node() + " " + r.Key()) }
 
 // bind builds a workflow and makes a Runner of it that executes one node at a time.
 func bind(b *workflow.Builder[Site]) *workflow.Runner[Site] {

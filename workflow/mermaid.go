@@ -8,7 +8,7 @@ import (
 )
 
 // Mermaid draws the graph as a Mermaid flowchart, ending in a newline: arrows run from a prerequisite to what depends
-// on it, those that needn't be ready are labelled; groups and Repeats are framed. With the states of a run the nodes are
+// on it, those that needn't be ready are labelled; groups and Repeats are framed. With the states of a run it is
 // coloured.
 func (p *Picture) Mermaid() string {
 	m := mermaid{picture: p}

@@ -88,6 +88,7 @@ func (x *execution[P]) classifyReconcile(v int32, at *vertex[P]) planned {
 			x.marks[v].waits++
 		}
 		if p != wanted && x.goesWithout(v, a, p) {
+			x.vanishes(v, at)
 			return unwanted
 		}
 		if a.kind == gone && p == wanted {
@@ -97,14 +98,22 @@ func (x *execution[P]) classifyReconcile(v int32, at *vertex[P]) planned {
 	switch {
 	case x.out[v].State == Inactive:
 		return inactive
-	case at.instance != nil && at.instance.vanished:
-		x.out[v].Reason, x.out[v].Message = "KeyVanished", "its key isn't wanted any more"
+	case x.vanishes(v, at):
 		return unwanted
 	case at.traits.has(decides):
 		return x.precondition(v, at)
 	default:
 		return wanted
 	}
+}
+
+// vanishes reports whether v is an instance whose key isn't wanted any more, and says so in its row.
+func (x *execution[P]) vanishes(v int32, at *vertex[P]) bool {
+	if at.instance == nil || !at.instance.vanished {
+		return false
+	}
+	x.out[v].Reason, x.out[v].Message = "KeyVanished", "its key isn't wanted any more"
+	return true
 }
 
 // goesWithout takes in that a prerequisite of v isn't wanted, for whatever reason, and reports whether v isn't either.
