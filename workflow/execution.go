@@ -112,10 +112,12 @@ func (x *execution[P]) resource(v int32) resource[P] {
 	return x.runner.resources[x.layout.vertices[v].index]
 }
 
-// view is what the functions of v are given.
+// view is what the functions of v are given. It is written to once, since a Do of v may be using it.
 func (x *execution[P]) view(v int32) *Run[P] {
 	r := &x.views[v]
-	r.x, r.vertex = x, v
+	if r.x == nil {
+		r.x, r.vertex = x, v
+	}
 	return r
 }
 

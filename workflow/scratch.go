@@ -30,11 +30,11 @@ func borrow[P any](pool *sync.Pool, w *Workflow[P]) *scratch[P] {
 
 // giveBack ends the use of the scratch, unless a function that was abandoned may still use it.
 func (x *execution[P]) giveBack(pool *sync.Pool) {
-	s := x.scratch
-	x.scratch = nil
 	if x.abandoned {
 		return
 	}
+	s := x.scratch
+	x.scratch = nil
 	clear(s.marks)
 	clear(s.cells)
 	clear(s.views)

@@ -5,6 +5,7 @@ package workflow_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -360,4 +361,60 @@ func TestOnFailureThatFails(t *testing.T) { // R22
 			t.Errorf("%d answers, %d executions: an answer that failed is tried again, the node isn't", answers, calls)
 		}
 	})
+}
+
+// A function that was abandoned may still read what it was given, whatever other runs do meanwhile.
+func TestAbandonedFunctionReadsOn(t *testing.T) { // R24
+	synctest.Test(t, func(t *testing.T) {
+		release, hangs := make(chan struct{}), true
+		got := make(chan string, 1)
+		seen := &panics{}
+		b := workflow.NewBuilder[*primary]("abandoned")
+		config := workflow.Value(b, "config", func(run) (string, error) { return "value", nil })
+		workflow.Add(b, "node", thing{prepare: func(r run) (workflow.Step[string], error) {
+			if !hangs {
+				return workflow.Step[string]{Ready: workflow.Met()}, nil
+			}
+			return workflow.Step[string]{Do: func(context.Context) (workflow.Outcome[string], error) {
+				<-release
+				got <- config.Get(r)
+				return workflow.Outcome[string]{Ready: workflow.Met()}, nil
+			}}, nil
+		}}).DependsOn(config).Timeout(time.Second)
+		runner := newRunner(t, b, workflow.Options{Observer: seen})
+		runner.Reconcile(t.Context(), subject)
+		hangs = false
+		for range 10 {
+			runner.Reconcile(t.Context(), workflow.Subject[*primary]{ID: "another"})
+		}
+		close(release)
+		if value := <-got; value != "value" {
+			t.Errorf("got %q", value)
+		}
+		synctest.Wait()
+		if seen.seen != nil {
+			t.Errorf("it panicked: %v", seen.seen)
+		}
+	})
+}
+
+// With one execution at a time, everything happens in the same order in every run.
+func TestDeterministic(t *testing.T) { // R12
+	var first string
+	for i := range 50 {
+		s := newShards("c", "a", "b", "d")
+		workflow.Add(s.builder.Group("x"), "beside", object{world: s.world})
+		runner := s.runner(t)
+		runner.Reconcile(t.Context(), subject)
+		s.keys = []string{"d", "e"}
+		runner.Reconcile(t.Context(), subject)
+		runner.Cleanup(t.Context(), subject)
+		log := strings.Join(s.world.took(), "\n")
+		if i == 0 {
+			first = log
+		}
+		if log != first {
+			t.Fatalf("run %d (-want +got):\n%s", i, cmp.Diff(first, log))
+		}
+	}
 }
