@@ -4,10 +4,7 @@ package workflow
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -51,53 +48,6 @@ const (
 
 func (x *execution[P]) newFlight(v int32, t task) *flight[P] {
 	return &flight[P]{leash: leash{run: x.ctx}, x: x, vertex: v, task: t}
-}
-
-// now is how long the run has been having flights.
-func (x *execution[P]) now() time.Duration {
-	if x.began.IsZero() {
-		x.began = time.Now()
-	}
-	return time.Since(x.began)
-}
-
-// airspace is what a run has aloft.
-type airspace[P any] struct {
-	landed   chan *flight[P]
-	aloft    []*flight[P]
-	boarding []*flight[P] // waiting for one of the Runner's slots
-	alarm    *time.Timer
-	alarmAt  time.Duration // 0: it isn't set
-	began    time.Time
-	closed   bool // the run's context has ended
-	// abandoned says that a function that hasn't returned may still use what it was given.
-	abandoned bool
-}
-
-func (a *airspace[P]) busy() int { return len(a.aloft) + len(a.boarding) }
-
-// launch executes f beside other vertices, as soon as the Runner has a slot for it.
-func (x *execution[P]) launch(f *flight[P]) {
-	if x.landed == nil {
-		x.landed = make(chan *flight[P], x.runner.options.MaxConcurrent)
-	}
-	if len(x.boarding) == 0 {
-		select {
-		case x.runner.slots <- struct{}{}:
-			x.takeOff(f)
-			return
-		default:
-		}
-	}
-	x.boarding = append(x.boarding, f)
-}
-
-func (x *execution[P]) takeOff(f *flight[P]) {
-	f.began = x.now()
-	f.origin, f.until = x.began, f.began+x.timeout(f.vertex)
-	x.aloft = append(x.aloft, f)
-	x.setAlarm(f.began, f.until)
-	go f.fly()
 }
 
 // fly holds a slot until the function returns, or is abandoned.
@@ -174,123 +124,6 @@ func (f *flight[P]) recovered() {
 	}
 }
 
-// await waits until something happens to what is aloft.
-func (x *execution[P]) await() {
-	select {
-	case f := <-x.landed: // mostly there is one, and this is the cheap way to it
-		x.down(f)
-		x.land(f)
-		return
-	default:
-	}
-	var slots chan<- struct{}
-	if len(x.boarding) > 0 {
-		slots = x.runner.slots
-	}
-	var ended <-chan struct{}
-	if !x.closed {
-		ended = x.ctx.Done()
-	}
-	var alarm <-chan time.Time
-	if x.alarm != nil {
-		alarm = x.alarm.C
-	}
-	select {
-	case f := <-x.landed:
-		x.down(f)
-		x.land(f)
-	case slots <- struct{}{}:
-		f := x.boarding[0]
-		x.boarding = x.boarding[1:]
-		x.takeOff(f)
-	case <-alarm:
-		x.expire(x.now())
-	case <-ended:
-		x.close(x.now())
-	}
-}
-
-func (x *execution[P]) down(f *flight[P]) {
-	for i, other := range x.aloft {
-		if other == f {
-			last := len(x.aloft) - 1
-			x.aloft[i], x.aloft[last] = x.aloft[last], nil
-			x.aloft = x.aloft[:last]
-			return
-		}
-	}
-}
-
-// close ends what is aloft with the run, and starts nothing that isn't.
-func (x *execution[P]) close(now time.Duration) {
-	x.closed = true
-	for _, f := range x.aloft {
-		x.endFlight(f, now, x.ctx.Err())
-	}
-	for _, f := range x.boarding {
-		if f.task != answering { // what it would answer stands
-			x.cancelled(f.vertex)
-		}
-		x.settle(f.vertex)
-	}
-	x.boarding = nil
-}
-
-func (x *execution[P]) endFlight(f *flight[P], now time.Duration, err error) {
-	if f.over {
-		return
-	}
-	f.over = true
-	f.end(err)
-	f.until = now + grace
-	x.setAlarm(now, f.until)
-}
-
-// expire ends the flights whose time has come, and abandons those whose grace has passed too.
-func (x *execution[P]) expire(now time.Duration) {
-	x.alarmAt = 0
-	for _, f := range slices.Backward(x.aloft) { // so that the abandoned may be taken out
-		switch {
-		case now < f.until:
-			x.setAlarm(now, f.until)
-		case !f.over:
-			x.endFlight(f, now, context.DeadlineExceeded)
-		default:
-			x.abandon(f, now)
-		}
-	}
-}
-
-// abandon goes on without a flight whose function doesn't return, and frees its slot.
-func (x *execution[P]) abandon(f *flight[P], now time.Duration) {
-	x.runner.hung.add(x.identity(f.vertex))
-	if f.gone.Swap(true) { // it has just returned
-		x.runner.hung.remove(x.identity(f.vertex))
-		return
-	}
-	<-x.runner.slots
-	x.down(f)
-	x.abandoned = true
-	lost := x.newFlight(f.vertex, f.task) // the function may still write to its own
-	lost.step.intent, lost.cause = f.step.intent, f.cause
-	lost.took = now - f.began
-	lost.err = errHung(f.Err())
-	x.land(lost)
-}
-
-// setAlarm wakes the run at the latest at a time.
-func (x *execution[P]) setAlarm(now, at time.Duration) {
-	if x.alarmAt > 0 && at >= x.alarmAt {
-		return
-	}
-	x.alarmAt = at
-	if x.alarm == nil {
-		x.alarm = time.NewTimer(at - now)
-		return
-	}
-	x.alarm.Reset(at - now)
-}
-
 // land takes in what came of a flight.
 func (x *execution[P]) land(f *flight[P]) {
 	v := f.vertex
@@ -317,57 +150,4 @@ func (x *execution[P]) land(f *flight[P]) {
 
 func (x *execution[P]) nodeID(v int32) NodeID {
 	return NodeID{x.subject.ID, x.node(v).name, x.layout.vertices[v].key()}
-}
-
-func errHung(cause error) error {
-	return Because(reasonTimedOut, fmt.Errorf(
-		"it hasn't returned within %v of the end of its context (%w): it isn't executed again before it has", grace, cause))
-}
-
-const reasonTimedOut = "TimedOut"
-
-// identity is what tells a node of a primary from all others, whatever their vertices in a run.
-type identified struct {
-	id   string
-	node int32
-	key  string
-}
-
-func (x *execution[P]) identity(v int32) identified {
-	at := &x.layout.vertices[v]
-	return identified{x.subject.ID, at.node.index, at.key()}
-}
-
-// hung holds the nodes whose functions were abandoned and haven't returned yet. Unlike what a Runner remembers, these
-// aren't hints: executing such a node again would do its work twice at once.
-type hung struct {
-	some  atomic.Int32
-	mutex sync.Mutex
-	nodes map[identified]bool
-}
-
-func (h *hung) add(which identified) {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	if h.nodes == nil {
-		h.nodes = map[identified]bool{}
-	}
-	h.nodes[which] = true
-	h.some.Store(int32(len(h.nodes)))
-}
-
-func (h *hung) remove(which identified) {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	delete(h.nodes, which)
-	h.some.Store(int32(len(h.nodes)))
-}
-
-// any spares most runs the question.
-func (h *hung) any() bool { return h.some.Load() > 0 }
-
-func (h *hung) has(which identified) bool {
-	h.mutex.Lock()
-	defer h.mutex.Unlock()
-	return h.nodes[which]
 }
