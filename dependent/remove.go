@@ -42,10 +42,8 @@ func (o *object[P, T]) Delete(r *workflow.Run[P]) (workflow.Removal, error) {
 		return o.going(found), nil
 	}
 	return workflow.Removal{Do: func(ctx context.Context) (workflow.Removal, error) {
-		for _, obj := range staying {
-			if err := o.delete(ctx, obj); err != nil {
-				return workflow.Removal{}, err
-			}
+		if err := o.deleteAll(ctx, staying); err != nil {
+			return workflow.Removal{}, err
 		}
 		removal := o.going(found)
 		removal.Operation = workflow.Delete
@@ -63,6 +61,16 @@ func (o *object[P, T]) going(found []client.Object) workflow.Removal {
 		}
 	}
 	return workflow.Removal{Reason: "Terminating", Message: message}
+}
+
+// deleteAll returns the first error: an object that can't be deleted doesn't hold the others.
+func (o *object[P, T]) deleteAll(ctx context.Context, objects []client.Object) (failed error) {
+	for _, obj := range objects {
+		if err := o.delete(ctx, obj); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
 }
 
 func (o *object[P, T]) delete(ctx context.Context, obj client.Object) error {

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -224,6 +225,38 @@ func TestEverythingOfANodeIsDeleted(t *testing.T) { // R40 R41 J14
 	row, sent = w.cleanup(t, runner)
 	wantRow(t, row, workflow.Deleted, "")
 	wantSent(t, sent)
+}
+
+// An object that can't be deleted doesn't keep the node's others.
+func TestOneOfSeveralCannotBeDeleted(t *testing.T) { // R10 R40
+	w := newWorld(t)
+	user := "deleter-" + w.namespace
+	allow(t, w, user,
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"list", "watch", "patch", "create"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"delete"}, ResourceNames: []string{"second"}},
+	)
+	cfg, err := shared.get(t).User(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.startAs(t, cfg)
+	name := "first"
+	runner := w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.ConfigMap, error) { return configMap("", name), nil })
+	}, workflow.Options{OrderedDeletion: true})
+	w.reconcile(t, runner)
+	name = "second"
+	w.reconcile(t, runner)
+	first, second := read[corev1.ConfigMap](t, w, "first"), read[corev1.ConfigMap](t, w, "second")
+	row, sent := w.cleanup(t, runner)
+	wantRow(t, row, workflow.Failed, "Forbidden")
+	wantSent(t, sent, "delete configmaps", "delete configmaps")
+	if !strings.HasPrefix(row.Message, `deleting ConfigMap "first": Forbidden`) {
+		t.Errorf("the message is %q", row.Message)
+	}
+	if isGone(t, w, first) || !isGone(t, w, second) {
+		t.Error("want the second alone to be gone")
+	}
 }
 
 // After a restart objects are found by their labels alone.
