@@ -4,15 +4,22 @@ package dependent_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
-// gate keeps a cache from learning anything while it is shut: it holds back what watches deliver.
+// gate keeps a cache from learning anything while it is shut: it holds back what watches deliver. It may also lose the
+// answer to a write, and let something happen before a read.
 type gate struct {
-	mutex sync.Mutex
-	open  chan struct{} // closed while the gate is open
+	mutex  sync.Mutex
+	open   chan struct{} // closed while the gate is open
+	loses  atomic.Bool   // the answer to the next patch
+	losses atomic.Int32
+
+	beforeGet atomic.Pointer[func()] // the next one
 }
 
 func newGate() *gate {
@@ -45,9 +52,18 @@ func (g *gate) pass(ctx context.Context) {
 
 func (g *gate) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		if req.Method == http.MethodGet && !req.URL.Query().Has("watch") {
+			if happens := g.beforeGet.Swap(nil); happens != nil {
+				(*happens)()
+			}
+		}
 		resp, err := next.RoundTrip(req)
 		if err == nil && req.URL.Query().Has("watch") {
 			resp.Body = &gatedBody{ReadCloser: resp.Body, ctx: req.Context(), gate: g}
+		}
+		if err == nil && req.Method == http.MethodPatch && g.loses.CompareAndSwap(true, false) {
+			g.losses.Add(1)
+			return nil, errors.Join(errors.New("the answer got lost"), resp.Body.Close())
 		}
 		return resp, err
 	})

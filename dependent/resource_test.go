@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coreac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/dependent"
 	"github.com/espalier-dev/espalier/workflow"
@@ -124,4 +125,47 @@ func TestChain(t *testing.T) { // R8 F16
 	_, sent = w.reconcile(t, runner)
 	wantSent(t, sent)
 	w.gate.reopen()
+}
+
+// A cluster-scoped primary may own what is in a namespace, but has none to lend.
+func TestClusterScopedPrimary(t *testing.T) { // R17 R36 R60 I4 X24
+	w := newWorld(t)
+	engine, err := dependent.NewEngine(w.cluster, dependent.EngineOptions{
+		FieldManager: "namespaces", Primary: corev1.SchemeGroupVersion.WithKind("Namespace"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	primary := &corev1.Namespace{}
+	if err := w.others.Get(t.Context(), client.ObjectKey{Name: w.namespace}, primary); err != nil {
+		t.Fatal(err)
+	}
+	namespace := ""
+	b := workflow.NewBuilder[*corev1.Namespace]("namespaces")
+	dependent.Typed(b, "node", func(*workflow.Run[*corev1.Namespace]) (*corev1.ConfigMap, error) {
+		return configMap(namespace, "settings"), nil
+	})
+	graph, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := workflow.NewRunner(graph, engine, workflow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.cluster.GetCache().GetInformer(t.Context(), &corev1.ConfigMap{}); err != nil {
+		t.Fatal(err)
+	}
+	subject := workflow.Subject[*corev1.Namespace]{Primary: primary, ID: string(primary.UID)}
+	row := runner.Reconcile(t.Context(), subject).Node("node")
+	wantRow(t, row, workflow.Failed, "InvalidName")
+	if want := `ConfigMap "settings" has no metadata.namespace, and neither has its primary: set it`; row.Message != want {
+		t.Errorf("the message is %q, want %q", row.Message, want)
+	}
+	namespace, subject.Revision = w.namespace, 1
+	row = runner.Reconcile(t.Context(), subject).Node("node")
+	wantRow(t, row, workflow.Ready, "")
+	if live := read[corev1.ConfigMap](t, w, "settings"); !metav1.IsControlledBy(live, primary) || runner.NeedsCleanup() {
+		t.Errorf("the owner references are %v; a cleanup is needed: %t", live.OwnerReferences, runner.NeedsCleanup())
+	}
 }

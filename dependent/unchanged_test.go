@@ -25,6 +25,8 @@ func TestOneWritePerChange(t *testing.T) { // R30 R31 R32 E1 E2 E3 E7 E9 E12 E15
 	}{
 		{"deployment", tell[appsv1.Deployment]},
 		{"deployment-defaults", tell[appsv1.Deployment]},
+		{"deployment-order", tell[appsv1.Deployment]},
+		{"deployment-twice", tell[appsv1.Deployment]},
 		{"statefulset", tell[appsv1.StatefulSet]},
 		{"daemonset", tell[appsv1.DaemonSet]},
 		{"job", tell[batchv1.Job]},

@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -126,6 +128,33 @@ func TestDeletedMeanwhile(t *testing.T) { // R33 F17
 	}
 }
 
+// What was written and deleted before the cache has shown it is known to be gone, and made again.
+func TestDeletedBeforeItWasSeen(t *testing.T) { // R32 R33
+	w, s := newWorld(t), &settings{data: map[string]string{"a": "1"}}
+	runner := w.runner(t, s.declare)
+	w.gate.shut()
+	w.reconcile(t, runner)
+	first := read[corev1.ConfigMap](t, w, "settings")
+	if err := w.others.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	s.data["a"] = "2"
+	row, sent := w.reconcile(t, runner)
+	wantRow(t, row, workflow.Waiting, "Replaced")
+	wantSent(t, sent, "apply configmaps")
+	row, sent = w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent, "apply configmaps")
+	w.gate.reopen()
+	second := read[corev1.ConfigMap](t, w, "settings")
+	w.sees(t, second)
+	_, sent = w.reconcile(t, runner)
+	wantSent(t, sent)
+	if second.UID == first.UID || second.Data["a"] != "2" {
+		t.Errorf("there is %v, UID %s", second.Data, second.UID)
+	}
+}
+
 func TestReplacedMeanwhile(t *testing.T) { // R33
 	w, s := newWorld(t), &settings{data: map[string]string{"a": "1"}}
 	runner := w.runner(t, s.declare)
@@ -202,6 +231,75 @@ func TestUnseen(t *testing.T) { // R33 R34 H9
 	row, sent = second.reconcile(t, runner)
 	wantRow(t, row, workflow.Ready, "")
 	wantSent(t, sent, "apply configmaps")
+}
+
+// Somebody who writes under our own field manager changes a value and leaves our entry as it is: it is found all the
+// same, in kinds that count generations and in those that don't.
+func TestWrittenUnderOurName(t *testing.T) { // R31
+	w := newWorld(t)
+	runner := w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.ConfigMap, error) {
+			return (&settings{data: map[string]string{"a": "1"}}).object(), nil
+		})
+		dependent.Typed(b, "web", func(run) (*appsv1.Deployment, error) { return deployment("settings"), nil })
+	})
+	w.reconcile(t, runner)
+	for _, obj := range []client.Object{read[corev1.ConfigMap](t, w, "settings"), read[appsv1.Deployment](t, w, "settings")} {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := map[string]any{"name": "settings", "labels": obj.GetLabels(), "ownerReferences": obj.GetOwnerReferences()}
+		intent := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": map[string]any{"a": "2"}}
+		if _, ok := obj.(*appsv1.Deployment); ok {
+			intent["apiVersion"], intent["kind"], intent["spec"] = "apps/v1", "Deployment", fields["spec"]
+			delete(intent, "data")
+			fields["spec"].(map[string]any)["replicas"] = 5
+		}
+		patch := client.RawPatch(types.ApplyPatchType, []byte(encoded(t, intent)))
+		if err := w.others.Patch(t.Context(), obj, patch, client.FieldOwner(operator), client.ForceOwnership); err != nil {
+			t.Fatal(err)
+		}
+		w.sees(t, obj)
+	}
+	_, sent := w.reconcile(t, runner)
+	wantSent(t, sent, "apply configmaps", "apply deployments.apps")
+	if a := read[corev1.ConfigMap](t, w, "settings").Data["a"]; a != "1" {
+		t.Errorf("the value is %q", a)
+	}
+	if n := *read[appsv1.Deployment](t, w, "settings").Spec.Replicas; n != 2 {
+		t.Errorf("there are %d replicas", n)
+	}
+	_, sent = w.reconcile(t, runner)
+	wantSent(t, sent)
+}
+
+// A write whose answer got lost was done all the same: it is neither done again nor taken for somebody else's.
+func TestAnswerLost(t *testing.T) { // R21 R32 R33
+	w, s := newWorld(t), &settings{data: map[string]string{"a": "1"}}
+	runner := w.runner(t, s.declare)
+	for _, value := range []string{"1", "2"} { // a creation, then an update
+		s.data["a"] = value
+		w.gate.shut()
+		w.gate.loses.Store(true)
+		row, sent := w.reconcile(t, runner)
+		wantRow(t, row, workflow.Failed, "Error")
+		wantSent(t, sent, "apply configmaps")
+		if row.RetryAfter <= 0 {
+			t.Error("it isn't tried again")
+		}
+		row, sent = w.reconcile(t, runner) // nothing new is known, and the delay hasn't passed
+		wantRow(t, row, workflow.Failed, "Error")
+		wantSent(t, sent)
+		w.gate.reopen()
+		w.sees(t, read[corev1.ConfigMap](t, w, "settings"))
+		row, sent = w.reconcile(t, runner)
+		wantRow(t, row, workflow.Ready, "")
+		wantSent(t, sent)
+	}
+	if w.gate.losses.Load() != 2 || read[corev1.ConfigMap](t, w, "settings").Data["a"] != "2" {
+		t.Error("the writes weren't done")
+	}
 }
 
 // Managed fields that got lost look like owning nothing: one apply takes them back.
