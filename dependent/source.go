@@ -121,9 +121,13 @@ func (s *source) version() string {
 }
 
 // hides reports whether the cache doesn't show an object that it has had the time to see.
-func (s *source) hides(obj client.Object) bool {
+func (s *source) hides(ctx context.Context, obj client.Object) bool {
 	order, err := resourceversion.CompareResourceVersion(s.version(), obj.GetResourceVersion())
-	return err == nil && order >= 0
+	if err != nil || order < 0 {
+		return false
+	}
+	err = s.engine.target.GetCache().Get(ctx, client.ObjectKeyFromObject(obj), s.fresh(), client.UnsafeDisableDeepCopy)
+	return apierrors.IsNotFound(err)
 }
 
 // get returns the newest known state of an object, or nil if there is none.

@@ -111,7 +111,7 @@ func (w *write[P, T]) meet(ctx context.Context) error {
 		if err := w.tracking.claim(w.engine(), w.object.source.gvk.Kind, meta); err != nil {
 			return err
 		}
-		if w.object.source.hides(meta) {
+		if w.object.source.hides(ctx, meta) {
 			return workflow.Because("Hidden", fmt.Errorf(
 				"%s exists, but the cache doesn't show it: does a selector or a list of namespaces keep it out?", w.name()))
 		}

@@ -233,6 +233,27 @@ func TestUnseen(t *testing.T) { // R33 R34 H9
 	wantSent(t, sent, "apply configmaps")
 }
 
+// An object that the cache shows between the write and the look at it isn't taken for a hidden one.
+func TestSeenMeanwhile(t *testing.T) { // R32 R34
+	first := newWorld(t)
+	s := &settings{data: map[string]string{"a": "1"}}
+	second := first.restarted(t)
+	runner := second.runner(t, s.declare)
+	second.gate.shut()
+	first.reconcile(t, first.runner(t, s.declare))
+	live := read[corev1.ConfigMap](t, first, "settings")
+	second.gate.beforeGet.Store(new(func() {
+		second.gate.reopen()
+		second.sees(t, live)
+	}))
+	row, sent := second.reconcile(t, runner)
+	wantRow(t, row, workflow.Waiting, "Unseen")
+	wantSent(t, sent, "apply configmaps", "get configmaps")
+	row, sent = second.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent)
+}
+
 // Somebody who writes under our own field manager changes a value and leaves our entry as it is: it is found all the
 // same, in kinds that count generations and in those that don't.
 func TestWrittenUnderOurName(t *testing.T) { // R31
