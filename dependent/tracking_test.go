@@ -196,7 +196,9 @@ func TestTwoNodesOneName(t *testing.T) { // R43
 	runner := w.runner(t, declare)
 	var version, holder string
 	for i := range 3 {
-		result := runner.Reconcile(t.Context(), of(w.primary))
+		subject := of(w.primary)
+		subject.Revision += int64(i) // what has failed is tried again
+		result := runner.Reconcile(t.Context(), subject)
 		live := read[corev1.ConfigMap](t, w, "settings")
 		if i == 0 {
 			version, holder = live.ResourceVersion, live.Data["by"]

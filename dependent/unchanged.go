@@ -17,6 +17,7 @@ import (
 // record is what is remembered of an object that was in order: of what was wanted, and of what was there. The next run
 // compares with it first. Losing it costs a closer look.
 type record struct {
+	node    string // that wants it
 	intent  uint64 // digest of what was wanted
 	uid     types.UID
 	version string
@@ -43,7 +44,8 @@ func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
 		return false
 	}
 	*rec = record{
-		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(), meta: meta, owned: look.owned,
+		node: in.node, intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
+		meta: meta, owned: look.owned,
 	}
 	return true
 }
@@ -74,7 +76,7 @@ func (o *object[P, T]) inspect(in intent, live T) inspection {
 // judged makes the record of what a write answered: whatever the fields look like, the server takes them for the same.
 func (o *object[P, T]) judged(in intent, live T) record {
 	return record{
-		intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
+		node: in.node, intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
 		meta: o.metaDigest(live), owned: o.inspect(in, live).owned,
 	}
 }

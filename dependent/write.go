@@ -28,9 +28,9 @@ type write[P, T client.Object] struct {
 // compare reports whether the intent would change nothing of what is there, which must be ours and to stay.
 func (w *write[P, T]) compare() (unchanged bool, err error) {
 	before := w.engine().recordOf(w.tracking.owner, w.key())
-	// What we have written under this UID is ours, also if somebody has taken our labels off.
+	// What this node has written under this UID is its own, also if somebody has taken our labels off.
 	err = w.tracking.claim(w.engine(), w.object.source.gvk.Kind, w.live)
-	if err != nil && before.uid != w.live.GetUID() {
+	if err != nil && (before.uid != w.live.GetUID() || before.node != w.tracking.node) {
 		return false, err
 	}
 	if w.object.isGoing(w.live) {
