@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/espalier-dev/espalier/internal/writes"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -82,7 +83,7 @@ func (o *object[P, T]) delete(ctx context.Context, obj client.Object) error {
 	how := cmp.Or(o.policy.propagation, metav1.DeletePropagationBackground)
 	err := o.engine.target.GetClient().Delete(ctx, target,
 		client.Preconditions{UID: &uid}, client.PropagationPolicy(how), client.DisableReadYourWritesConsistency)
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsNotFound(err) && !writes.IsReplaced(err) {
 		return classify(o.source.gvk.GroupKind(), fmt.Sprintf("deleting %s %q", o.source.gvk.Kind, obj.GetName()), err)
 	}
 	o.engine.overlay.Drop(o.source.key(client.ObjectKeyFromObject(obj)))

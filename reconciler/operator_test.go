@@ -17,16 +17,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
+	"github.com/espalier-dev/espalier/dependent"
 	"github.com/espalier-dev/espalier/envtest"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/examples/webapp/graph"
 	"github.com/espalier-dev/espalier/reconciler"
+	"github.com/espalier-dev/espalier/workflow"
 )
 
 func newScheme() *runtime.Scheme {
@@ -52,7 +55,7 @@ func grantRole(ctx context.Context) {
 	})).To(Succeed())
 }
 
-// operator is the example's operator, running.
+// operator is a running operator: the example's, or one of a small graph.
 type operator struct {
 	requests *envtest.Requests
 	stop     func()
@@ -61,16 +64,38 @@ type operator struct {
 // startOperator runs the operator of the example under its own role until the spec ends.
 func startOperator(options reconciler.Options[*v1.WebApp]) *operator {
 	GinkgoHelper()
-	o := &operator{requests: &envtest.Requests{}}
 	user, err := suite.env.User(operatorUser)
 	Expect(err).NotTo(HaveOccurred())
-	mgr, err := ctrl.NewManager(o.requests.Wrap(user), ctrl.Options{
+	w, err := graph.Workflow()
+	Expect(err).NotTo(HaveOccurred())
+	return runOperator(user, w, options)
+}
+
+// startSmall runs an operator of a small graph, which may do everything, until the spec ends.
+func startSmall[P client.Object](options reconciler.Options[P], declare func(b *workflow.Builder[P])) *operator {
+	GinkgoHelper()
+	b := workflow.NewBuilder[P]("small")
+	declare(b)
+	w, err := b.Build()
+	Expect(err).NotTo(HaveOccurred())
+	return runOperator(suite.env.Config(), w, options)
+}
+
+// addConfigMap declares a node that manages a ConfigMap.
+func addConfigMap[P client.Object](b *workflow.Builder[P], node string) *dependent.Object[P, *corev1.ConfigMap] {
+	return dependent.Typed(b, node, func(r *workflow.Run[P]) (*corev1.ConfigMap, error) {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: dependent.Name(r.Primary(), node)}}, nil
+	})
+}
+
+func runOperator[P client.Object](cfg *rest.Config, w *workflow.Workflow[P], options reconciler.Options[P]) *operator {
+	GinkgoHelper()
+	o := &operator{requests: &envtest.Requests{}}
+	mgr, err := ctrl.NewManager(o.requests.Wrap(cfg), ctrl.Options{
 		Scheme: newScheme(), Logger: GinkgoLogr,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
-	Expect(err).NotTo(HaveOccurred())
-	w, err := graph.Workflow()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(reconciler.New(w, options).SetupWithManager(mgr)).To(Succeed())
 	ctx, cancel := context.WithCancel(context.Background())

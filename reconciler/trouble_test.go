@@ -3,19 +3,27 @@
 package reconciler_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/envtest"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/examples/webapp/graph"
+	"github.com/espalier-dev/espalier/reconciler"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -94,6 +102,33 @@ var _ = Describe("Trouble", func() {
 		Expect(now.Data).NotTo(Equal(old.Data))
 	})
 
+	It("tries again what somebody else was faster with", func(ctx context.Context) { // R33 R61 R62
+		namespace := newNamespace(ctx)
+		b := workflow.NewBuilder[*v1.WebApp]("small")
+		addConfigMap(b, "config")
+		w, err := b.Build()
+		Expect(err).NotTo(HaveOccurred())
+		cfg := suite.env.Config()
+		var refused sync.Map
+		cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { // the first of every kind of write
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				isWrite := r.Method == http.MethodPatch || r.Method == http.MethodDelete
+				if _, again := refused.LoadOrStore(r.Method+" "+r.URL.Path, true); !isWrite || again {
+					return next.RoundTrip(r)
+				}
+				return conflict(r), nil
+			})
+		})
+		runOperator(cfg, w, reconciler.Options[*v1.WebApp]{OrderedDeletion: true})
+		app := newWebApp(namespace)
+		Expect(suite.client.Create(ctx, app)).To(Succeed())
+		eventuallyReady(ctx, namespace)
+		refused.Clear()
+		Expect(suite.client.Delete(ctx, app)).To(Succeed())
+		eventuallyGone(ctx, app)
+		expectNothingLeft(ctx, app)
+	})
+
 	It("writes the status though author code panics", func(ctx context.Context) { // R62 C1
 		namespace := newNamespace(ctx)
 		options := graph.Options()
@@ -104,3 +139,18 @@ var _ = Describe("Trouble", func() {
 		eventuallyReady(ctx, namespace)
 	})
 })
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r(req) }
+
+// conflict is what the server answers to the slower of two.
+func conflict(req *http.Request) *http.Response {
+	status := apierrors.NewConflict(schema.GroupResource{}, "shop", errors.New("the object has been modified")).Status()
+	body, err := json.Marshal(status)
+	Expect(err).NotTo(HaveOccurred())
+	return &http.Response{
+		StatusCode: http.StatusConflict, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewReader(body)), Request: req,
+	}
+}

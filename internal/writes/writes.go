@@ -12,12 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// IsReplaced reports whether a server-side apply with a UID found another object, or none: 422 at metadata.uid, or a
-// 409 that isn't a conflict of field managers. What is sent has no resource version, so 409 means nothing else.
+// IsReplaced reports whether a write under a UID found another object, or none: 422 at metadata.uid, or a 409 that is
+// about the UID. Any other 409 says that somebody else was faster, and that it is worth trying again.
 func IsReplaced(err error) bool {
-	return Names(err, "metadata.uid") || apierrors.IsConflict(err) && !hasCause(err, func(c metav1.StatusCause) bool {
-		return c.Type == metav1.CauseTypeFieldManagerConflict
-	})
+	if !apierrors.IsConflict(err) {
+		return Names(err, "metadata.uid")
+	}
+	// The server gives no cause. The words are those for an apply, for a delete, and for a delete that was overtaken.
+	return slices.ContainsFunc([]string{"uid mismatch", "UID in the precondition", "UID in precondition"},
+		func(words string) bool { return strings.Contains(err.Error(), words) })
 }
 
 // Names reports whether an object was refused as invalid because of a field, or of something in it.
