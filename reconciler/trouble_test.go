@@ -129,6 +129,20 @@ var _ = Describe("Trouble", func() {
 		expectNothingLeft(ctx, app)
 	})
 
+	It("puts its finalizer back where somebody has set another", func(ctx context.Context) { // R61
+		namespace := newNamespace(ctx)
+		startOperator(graph.Options())
+		app := newWebApp(namespace)
+		Expect(suite.client.Create(ctx, app)).To(Succeed())
+		eventuallyReady(ctx, namespace)
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/other"]}}`))
+		Expect(suite.client.Patch(ctx, app, patch)).To(Succeed())
+		Eventually(func(g Gomega, ctx context.Context) {
+			finalizers := get[v1.WebApp](namespace, "shop")(g, ctx).Finalizers
+			g.Expect(finalizers).To(ConsistOf("example.com/other", "espalier.dev/webapp"))
+		}).WithContext(ctx).Should(Succeed())
+	})
+
 	It("writes the status though author code panics", func(ctx context.Context) { // R62 C1
 		namespace := newNamespace(ctx)
 		options := graph.Options()

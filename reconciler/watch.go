@@ -5,6 +5,7 @@ package reconciler
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +48,7 @@ func specChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		a, b := e.ObjectOld, e.ObjectNew
 		return a.GetGeneration() != b.GetGeneration() || a.GetUID() != b.GetUID() ||
-			len(a.GetFinalizers()) != len(b.GetFinalizers()) ||
+			!slices.Equal(a.GetFinalizers(), b.GetFinalizers()) ||
 			!a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) ||
 			!maps.Equal(a.GetLabels(), b.GetLabels()) || !maps.Equal(a.GetAnnotations(), b.GetAnnotations())
 	}}
