@@ -149,13 +149,13 @@ func describe(causes []*workflow.NodeResult) string {
 	return strings.Join(parts, "; ")
 }
 
-// legal turns any text into a reason that the schema of conditions takes: letters, digits, _ , : and inner commas.
+// legal turns any text into a reason that the schema of conditions takes: a letter, then letters, digits and _.
 func legal(reason string) string {
 	var out strings.Builder
 	upper := true
 	for _, c := range reason {
 		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= '0' && c <= '9' && out.Len() > 0:
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z', out.Len() > 0 && (c == '_' || c >= '0' && c <= '9'):
 			if upper {
 				c = rune(strings.ToUpper(string(c))[0])
 			}
@@ -165,7 +165,7 @@ func legal(reason string) string {
 			upper = true
 		}
 	}
-	text := strings.Trim(out.String(), "_")
+	text := out.String()
 	return cmp.Or(text[:min(len(text), 1024)], "Unknown")
 }
 
