@@ -111,7 +111,8 @@ func (c *controller[P]) statusOf(live, newest, summary P, result *workflow.Resul
 
 func encoded[P client.Object](p P) (map[string]any, error) {
 	if u, ok := any(p).(*unstructured.Unstructured); ok {
-		return u.Object, nil
+		// The author may have put any Go value into it.
+		return encode.Object(map[string]any{"status": u.Object["status"]})
 	}
 	return encode.Object(p)
 }

@@ -12,11 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/envtest"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/examples/webapp/graph"
+	"github.com/espalier-dev/espalier/reconciler"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -77,6 +79,27 @@ var _ = Describe("The status", func() {
 		Expect(now.Status.Nodes).To(HaveLen(9))
 		Expect(o.requests.Since(mark).Where(envtest.Request.Write).Counts()).
 			To(Equal(map[string]int{"apply webapps.webapp.example.espalier.dev/status": 1}))
+	})
+
+	It("is written once, whatever Go types an author fills in", func(ctx context.Context) { // R62 R64
+		type primary = *unstructured.Unstructured
+		namespace := newNamespace(ctx)
+		o := startSmall(reconciler.Options[primary]{
+			GroupVersionKind: v1.GroupVersion().WithKind(v1.Kind), OrderedDeletion: true,
+			Summarize: func(_ *workflow.Run[primary], _ *workflow.Result, into primary) {
+				into.Object["status"] = map[string]any{"url": "a\xffb", "nodes": []map[string]string{{"name": "a", "state": "b"}}}
+			},
+		}, func(b *workflow.Builder[primary]) { addConfigMap(b, "config") })
+		app := newWebApp(namespace)
+		Expect(suite.client.Create(ctx, app)).To(Succeed())
+		eventuallyReady(ctx, namespace)
+		Expect(suite.client.Get(ctx, client.ObjectKeyFromObject(app), app)).To(Succeed())
+		Expect(app.Status.Nodes).To(Equal([]v1.NodeStatus{{Name: "a", State: "b"}}))
+		app.Annotations = map[string]string{"example.com/wake": "up"}
+		mark := o.requests.Mark()
+		Expect(suite.client.Update(ctx, app)).To(Succeed())
+		Expect(envtest.ExpectNoRequests(ctx, o.requests, time.Second)).To(Succeed())
+		Expect(o.requests.Since(mark).Where(envtest.Request.Write)).To(BeEmpty())
 	})
 
 	It("names somebody else's object that is in the way, and doesn't touch it", func(ctx context.Context) { // R34 R63 H10
