@@ -122,6 +122,7 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 	if err != nil {
 		return nil, err
 	}
+	s.anyNamespace = s.anyNamespace || k.policy.anyNamespace
 	return &object[P, T]{objectKind: k, engine: e, source: s}, nil
 }
 

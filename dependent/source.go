@@ -34,8 +34,11 @@ type source struct {
 	object     client.Object // an empty one, to name the kind
 	list       reflect.Type  // nil for unstructured kinds
 	namespaced bool
-	synced     atomic.Bool
-	store      atomic.Pointer[toolscache.Store]
+	// anyNamespace says that a node of this kind may write outside its primary's namespace.
+	anyNamespace bool
+
+	synced atomic.Bool
+	store  atomic.Pointer[toolscache.Store]
 }
 
 // source returns the one source of a kind; example is an empty object of it.

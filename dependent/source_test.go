@@ -5,13 +5,16 @@ package dependent_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
 	"github.com/espalier-dev/espalier/dependent"
@@ -122,7 +125,7 @@ func TestManyPrimariesAtOnce(t *testing.T) { // R11 R32
 	wg.Wait()
 	wantCounts(t, w, mark, map[string]int{"delete configmaps": 24, "delete secrets": 8})
 	for _, primary := range primaries {
-		if left, err := w.engine.Remains(t.Context(), primary.UID); err != nil || left != "" {
+		if left, err := w.engine.Remains(t.Context(), primary, "webapp", every); err != nil || left != "" {
 			t.Errorf("%s: %s is left, %v", primary.Name, left, err)
 		}
 	}
@@ -142,20 +145,88 @@ func wantCounts(t *testing.T, w *world, mark int, want map[string]int) {
 	}
 }
 
-func TestRemains(t *testing.T) { // R61
-	w, s := newWorld(t), &settings{}
-	w.reconcile(t, w.runner(t, s.declare))
-	left, err := w.engine.Remains(t.Context(), w.primary.UID)
-	if want := fmt.Sprintf(`ConfigMap "settings" in namespace %q`, w.namespace); left != want || err != nil {
-		t.Errorf("%q is left, %v; want %q", left, err, want)
-	}
+// every says of each node that it deletes what it wrote.
+func every(string) bool { return true }
+
+// What is asked for is what a deletion has to remove, where it may be, and nothing that others have made.
+func TestRemains(t *testing.T) { // R15 R17 R41 R61
+	w := newWorld(t)
+	w.reconcile(t, w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.ConfigMap, error) { return configMap("", "settings"), nil })
+		dependent.Typed(b, "other", func(run) (*corev1.Secret, error) {
+			return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere", Namespace: "default"}}, nil
+		}).AnyNamespace()
+	}))
 	live := read[corev1.ConfigMap](t, w, "settings")
+	elsewhere := read[corev1.Secret](t, &world{others: w.others, namespace: "default"}, "elsewhere")
+	t.Cleanup(func() { _ = w.others.Delete(context.Background(), elsewhere) })
+	remains := func(workflow string, nodes ...string) string {
+		t.Helper()
+		left, err := w.engine.Remains(t.Context(), w.primary, workflow, func(node string) bool { return slices.Contains(nodes, node) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return left
+	}
+	settings := fmt.Sprintf(`ConfigMap "settings" in namespace %q`, w.namespace)
+	tests := []struct {
+		name, workflow string
+		nodes          []string
+		want           string
+	}{
+		{name: "both", workflow: "webapp", nodes: []string{"node", "other"}, want: settings},
+		{name: "one", workflow: "webapp", nodes: []string{"node"}, want: settings},
+		{name: "in another namespace", workflow: "webapp", nodes: []string{"other"}, want: `Secret "elsewhere" in namespace "default"`},
+		{name: "a node that is left alone, or gone from the graph", workflow: "webapp"},
+		{name: "another workflow", workflow: "another", nodes: []string{"node", "other"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := remains(test.workflow, test.nodes...); got != test.want {
+				t.Errorf("%q is left, want %q", got, test.want)
+			}
+		})
+	}
 	w.create(t, copyOf(live, "copied"))
 	if err := w.others.Delete(t.Context(), live); err != nil {
 		t.Fatal(err)
 	}
-	if left, err = w.engine.Remains(t.Context(), w.primary.UID); left != "" || err != nil {
-		t.Errorf("%q is left, %v; a copy that somebody made is theirs", left, err)
+	if left := remains("webapp", "node"); left != "" {
+		t.Errorf("%s is left: a copy that somebody made is theirs", left)
+	}
+}
+
+// An operator that may see one namespace only can tell that nothing is left in it, whatever there is elsewhere.
+func TestRemainsInOneNamespace(t *testing.T) { // R61
+	w := newWorld(t)
+	user := "confined-" + w.namespace
+	subject := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}}
+	w.create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: user, Namespace: w.namespace}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"*"}},
+	}})
+	w.create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user, Namespace: w.namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user}, Subjects: subject,
+	})
+	cfg, err := shared.get(t).User(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.startAs(t, cfg, w.alone)
+	row, _ := w.reconcile(t, w.runner(t, (&settings{}).declare))
+	wantRow(t, row, workflow.Ready, "")
+	live := read[corev1.ConfigMap](t, w, "settings")
+	for range 2 {
+		left, err := w.engine.Remains(t.Context(), w.primary, "webapp", every)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gone := isGone(t, w, live); gone != (left == "") {
+			t.Errorf("%q is left, gone: %t", left, gone)
+		}
+		if err := client.IgnoreNotFound(w.others.Delete(t.Context(), live)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -8,18 +8,22 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Remains asks the API server itself, kind by kind, whether any object is left that was written for a primary, and
-// names one; "" if there is none. A cache can't tell: what a selector hides, or what was written by an answer that got
-// lost, isn't in it. It costs a request per kind.
-func (e *Engine) Remains(ctx context.Context, owner types.UID) (string, error) {
+// Remains asks the API server itself, kind by kind, whether an object is left that a workflow has written for a primary
+// by a node that deletes what it wrote, and names one; "" if there is none. A cache can't tell: what a selector hides,
+// or what was written by an answer that got lost, isn't in it. It costs a request per kind.
+func (e *Engine) Remains(
+	ctx context.Context, primary client.Object, workflow string, deletes func(node string) bool,
+) (string, error) {
+	written := client.MatchingLabels{
+		e.OwnerLabel(): string(primary.GetUID()), e.label(workflowLabel): workflow,
+	}
 	for _, s := range e.all() {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(s.gvk.GroupVersion().WithKind(s.gvk.Kind + "List"))
-		err := e.target.GetAPIReader().List(ctx, list, client.MatchingLabels{e.OwnerLabel(): string(owner)})
+		err := e.target.GetAPIReader().List(ctx, list, written, client.InNamespace(s.home(primary)))
 		if meta.IsNoMatchError(err) {
 			continue // the kind isn't served any more, so nothing of it is there
 		}
@@ -27,10 +31,18 @@ func (e *Engine) Remains(ctx context.Context, owner types.UID) (string, error) {
 			return "", fmt.Errorf("looking whether a %s is left: %w", s.gvk.Kind, err)
 		}
 		for i := range list.Items {
-			if item := &list.Items[i]; e.wrote(item) {
+			if item := &list.Items[i]; e.wrote(item) && deletes(item.Labels[e.label(nodeLabel)]) {
 				return fmt.Sprintf("%s in namespace %q", s.called(item), item.GetNamespace()), nil
 			}
 		}
 	}
 	return "", nil
+}
+
+// home returns the namespace in which everything of this kind is that a primary has; "" if that may be any, or none.
+func (s *source) home(primary client.Object) string {
+	if !s.namespaced || s.anyNamespace {
+		return ""
+	}
+	return primary.GetNamespace()
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
@@ -100,6 +101,11 @@ func (w *world) restarted(tb testing.TB, options ...cluster.Option) *world {
 	next := &world{others: w.others, namespace: w.namespace, primary: w.primary}
 	next.start(tb, options...)
 	return next
+}
+
+// alone is an option of an operator that sees the world's namespace only.
+func (w *world) alone(o *cluster.Options) {
+	o.Cache.DefaultNamespaces = map[string]cache.Config{w.namespace: {}}
 }
 
 func (w *world) start(tb testing.TB, options ...cluster.Option) {

@@ -57,6 +57,7 @@ func (r *Reconciler[P]) SetupWithManager(mgr ctrl.Manager) error {
 // controller is a Reconciler in one manager.
 type controller[P client.Object] struct {
 	options    Options[P]
+	workflow   string
 	client     client.Client
 	cache      cache.Cache
 	engine     *dependent.Engine
@@ -77,7 +78,7 @@ var _ reconcile.Reconciler = (*controller[client.Object])(nil)
 
 func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 	c := &controller[P]{
-		options: r.options, client: mgr.GetClient(), cache: mgr.GetCache(),
+		options: r.options, workflow: r.workflow.Name(), client: mgr.GetClient(), cache: mgr.GetCache(),
 		finalizer: r.options.Prefix + "/" + r.workflow.Name(),
 		primaries: map[types.UID]types.NamespacedName{}, uids: map[types.NamespacedName]types.UID{},
 	}
@@ -173,10 +174,15 @@ func (c *controller[P]) cleanup(ctx context.Context, live P) (reconcile.Result, 
 	if err != nil || !result.Complete() {
 		return next, err
 	}
-	left, err := c.engine.Remains(ctx, live.GetUID())
-	if err != nil || left != "" {
+	left, err := c.engine.Remains(ctx, live, c.workflow, func(node string) bool {
+		return result.Node(node).State == workflow.Deleted
+	})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if left != "" {
 		log.FromContext(ctx).Info("Something is left that the cache doesn't show", "object", left)
-		return reconcile.Result{RequeueAfter: lookAgain}, err
+		return reconcile.Result{RequeueAfter: lookAgain}, nil
 	}
 	_, err = c.settleFinalizer(ctx, live, false)
 	return reconcile.Result{}, err
