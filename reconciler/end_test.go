@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/espalier-dev/espalier/dependent"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/reconciler"
 	"github.com/espalier-dev/espalier/workflow"
@@ -71,5 +72,20 @@ var _ = Describe("The end of a primary", func() {
 		startSmall(ordered, func(b builder) { addConfigMap(b, "config") })
 		end(ctx)
 		get[corev1.ConfigMap](namespace, "shop-lost")(NewWithT(GinkgoT()), ctx)
+	})
+
+	It("is in order where that was asked for once", func(ctx context.Context) { // R17 R61
+		declare := func(b builder) {
+			secret := dependent.Generate[corev1.Secret](b, "secret", map[string]dependent.Generator{"a": dependent.RandomText(8)})
+			addConfigMap(b, "config").DependsOn(secret)
+		}
+		o := startSmall(ordered, declare)
+		create(ctx)
+		o.stop()
+		Expect(suite.client.Delete(ctx, app)).To(Succeed())
+		o = startSmall(reconciler.Options[*v1.WebApp]{}, declare)
+		eventuallyGone(ctx, app)
+		Expect(resources(o.requests.Since(0).Where(isDelete))).To(Equal([]string{"configmaps", "secrets"}))
+		expectNothingLeft(ctx, app)
 	})
 })

@@ -56,12 +56,15 @@ func (r *Reconciler[P]) SetupWithManager(mgr ctrl.Manager) error {
 
 // controller is a Reconciler in one manager.
 type controller[P client.Object] struct {
-	options    Options[P]
-	workflow   string
-	client     client.Client
-	cache      cache.Cache
-	engine     *dependent.Engine
-	runner     *workflow.Runner[P]
+	options  Options[P]
+	workflow string
+	client   client.Client
+	cache    cache.Cache
+	engine   *dependent.Engine
+	runner   *workflow.Runner[P]
+	// cleaner deletes what belongs to a primary with our finalizer. It does so in order also if that isn't asked for any
+	// more: what was written when it was has no owner reference, and the collector would leave it.
+	cleaner    *workflow.Runner[P]
 	take       func(P) // the status off a primary
 	fields     statusFields
 	finalizer  string
@@ -103,10 +106,18 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 		return nil, err
 	}
 	c.ownerLabel = c.engine.OwnerLabel()
-	c.runner, err = workflow.NewRunner(r.workflow, c.engine, workflow.Options{
-		MaxConcurrentNodes: r.options.MaxConcurrentNodes, OrderedDeletion: r.options.OrderedDeletion, Observer: observer{},
-	})
+	c.runner, err = c.bindTo(r.workflow, r.options.OrderedDeletion)
+	c.cleaner = c.runner
+	if err == nil && !c.runner.NeedsCleanup() {
+		c.cleaner, err = c.bindTo(r.workflow, true)
+	}
 	return c, err
+}
+
+func (c *controller[P]) bindTo(w *workflow.Workflow[P], ordered bool) (*workflow.Runner[P], error) {
+	return workflow.NewRunner(w, c.engine, workflow.Options{
+		MaxConcurrentNodes: c.options.MaxConcurrentNodes, OrderedDeletion: ordered, Observer: observer{},
+	})
 }
 
 // fresh returns an empty primary.
@@ -170,7 +181,7 @@ func (c *controller[P]) cleanup(ctx context.Context, live P) (reconcile.Result, 
 	if !c.hasFinalizer(live) {
 		return reconcile.Result{}, nil
 	}
-	result, next, err := c.run(ctx, live, c.runner.Cleanup)
+	result, next, err := c.run(ctx, live, c.cleaner.Cleanup)
 	if err != nil || !result.Complete() {
 		return next, err
 	}
@@ -268,6 +279,7 @@ func (c *controller[P]) know(p P) {
 		delete(c.primaries, old)
 		c.engine.Forget(old)
 		c.runner.Forget(string(old))
+		c.cleaner.Forget(string(old))
 	}
 	c.primaries[p.GetUID()], c.uids[name] = name, p.GetUID()
 }
@@ -280,6 +292,7 @@ func (c *controller[P]) forget(name types.NamespacedName) {
 	delete(c.primaries, uid)
 	c.engine.Forget(uid)
 	c.runner.Forget(string(uid))
+	c.cleaner.Forget(string(uid))
 	c.written.Drop(overlay.Key{Kind: c.options.GroupVersionKind, NamespacedName: name})
 }
 
