@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,7 +50,9 @@ type Engine struct {
 	options    EngineOptions
 	namespaced bool         // the primary's scope
 	seed       maphash.Seed // of all digests
-	overlay    overlay.Overlay
+	// patience is how long a cache may take to show an object, if its version doesn't tell.
+	patience time.Duration
+	overlay  overlay.Overlay
 
 	mutex   sync.Mutex
 	records map[types.UID]map[overlay.Key]record // by owner
@@ -72,8 +75,9 @@ func NewEngine(t Target, o EngineOptions) (*Engine, error) {
 	}
 	return &Engine{
 		target: t, options: o, seed: maphash.MakeSeed(), namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
-		records: map[types.UID]map[overlay.Key]record{},
-		sources: map[schema.GroupVersionKind]*source{},
+		patience: 30 * time.Second,
+		records:  map[types.UID]map[overlay.Key]record{},
+		sources:  map[schema.GroupVersionKind]*source{},
 	}, nil
 }
 

@@ -56,3 +56,6 @@ func Unseen(e *Engine) int {
 	}
 	return n
 }
+
+// Hurry leaves a cache no time to show what it doesn't show.
+func Hurry(e *Engine) { e.patience = 0 }

@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -37,6 +39,7 @@ type source struct {
 	// anyNamespace says that a node of this kind may write outside its primary's namespace.
 	anyNamespace bool
 
+	mutex  sync.Mutex // of what is done once, when it has synced
 	synced atomic.Bool
 	store  atomic.Pointer[toolscache.Store]
 }
@@ -106,15 +109,33 @@ func (s *source) ready(ctx context.Context) error {
 	if !informer.HasSynced() {
 		return fmt.Errorf("reading %s: its cache hasn't synced yet: may the operator list and watch it?", s.gvk.Kind)
 	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.synced.Load() {
+		return nil
+	}
 	if shared, ok := informer.(toolscache.SharedIndexInformer); ok {
 		store := shared.GetStore()
 		s.store.Store(&store)
+	} else if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: s.ended}); err != nil {
+		return fmt.Errorf("reading %s: %w", s.gvk.Kind, err)
 	}
 	s.synced.Store(true)
 	return nil
 }
 
-// version returns up to which version the cache has seen everything; "" if that isn't known.
+// ended notes that the cache has seen the end of an object, where its version doesn't tell.
+func (s *source) ended(last any) {
+	if unknown, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
+		last = unknown.Obj
+	}
+	if obj, ok := last.(client.Object); ok && s.tracked(obj) != nil {
+		s.engine.overlay.Deleted(obj.GetUID())
+	}
+}
+
+// version returns up to which version the cache has seen everything; "" if that isn't known, as of a cache of chosen
+// namespaces.
 func (s *source) version() string {
 	store := s.store.Load()
 	if store == nil {
@@ -126,7 +147,8 @@ func (s *source) version() string {
 // hides reports whether the cache doesn't show an object that it has had the time to see.
 func (s *source) hides(ctx context.Context, obj client.Object) bool {
 	order, err := resourceversion.CompareResourceVersion(s.version(), obj.GetResourceVersion())
-	if err != nil || order < 0 {
+	isOld := time.Since(obj.GetCreationTimestamp().Time) > s.engine.patience
+	if !isOld && (err != nil || order < 0) {
 		return false
 	}
 	err = s.engine.target.GetCache().Get(ctx, client.ObjectKeyFromObject(obj), s.fresh(), client.UnsafeDisableDeepCopy)

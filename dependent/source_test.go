@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -228,6 +229,49 @@ func TestRemainsInOneNamespace(t *testing.T) { // R61
 			t.Fatal(err)
 		}
 	}
+}
+
+// A cache of chosen namespaces can't say what it has seen. An object that was deleted before it was read is made again
+// all the same, and one that is hidden isn't asked for again and again.
+func TestCacheOfChosenNamespaces(t *testing.T) { // R32 R33
+	t.Run("deleted at once", func(t *testing.T) {
+		w, s := newWorld(t), &settings{}
+		w = w.restarted(t, w.alone)
+		runner := w.runner(t, s.declare)
+		w.gate.shut()
+		w.reconcile(t, runner)
+		first := read[corev1.ConfigMap](t, w, "settings")
+		if err := w.others.Delete(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		w.gate.reopen()
+		sent := w.sends(func() {
+			w.waits(t, func(ctx context.Context) bool {
+				runner.Reconcile(ctx, of(w.primary))
+				return w.others.Get(ctx, client.ObjectKeyFromObject(first), &corev1.ConfigMap{}) == nil
+			}, "it isn't made again")
+		})
+		wantSent(t, sent, "apply configmaps")
+	})
+	t.Run("hidden", func(t *testing.T) {
+		w, s := newWorld(t), &settings{}
+		w.reconcile(t, w.runner(t, s.declare))
+		w = w.restarted(t, w.alone, func(o *cluster.Options) {
+			o.Cache.ByObject = map[client.Object]cache.ByObject{
+				&corev1.ConfigMap{}: {Label: labels.SelectorFromSet(labels.Set{"example.com/shown": "yes"})},
+			}
+		})
+		runner := w.runner(t, s.declare)
+		row, _ := w.reconcile(t, runner)
+		wantRow(t, row, workflow.Waiting, "Unseen")
+		dependent.Hurry(w.engine)
+		row, sent := w.reconcile(t, runner)
+		wantRow(t, row, workflow.Failed, "Hidden")
+		wantSent(t, sent, "apply configmaps", "get configmaps")
+		row, sent = w.reconcile(t, runner)
+		wantRow(t, row, workflow.Failed, "Hidden")
+		wantSent(t, sent)
+	})
 }
 
 func TestPlanTimeLookup(t *testing.T) { // R1 R40

@@ -87,6 +87,10 @@ func (o *Overlay) Newer(k Key, cached client.Object, synced string) client.Objec
 	if !ok {
 		return cached
 	}
+	if _, gone := o.deleted[e.object.GetUID()]; gone {
+		delete(o.entries, k)
+		return cached
+	}
 	seen := synced
 	if cached != nil {
 		seen = cached.GetResourceVersion()

@@ -93,6 +93,19 @@ func TestNewerIsPatient(t *testing.T) { // R32
 	}
 }
 
+func TestNewerAfterTheEnd(t *testing.T) { // R32
+	var o overlay.Overlay
+	for uid, want := range map[types.UID]string{"1": "", "2": "7"} {
+		written := object("a", "7")
+		written.SetUID(uid)
+		o.Put(key("a"), written)
+		o.Deleted("1")
+		if got := version(o.Newer(key("a"), nil, "")); got != want {
+			t.Errorf("UID %s: got version %q, want %q", uid, got, want)
+		}
+	}
+}
+
 func TestPutReplaces(t *testing.T) { // R32
 	var o overlay.Overlay
 	o.Put(key("a"), object("a", "7"))
