@@ -32,8 +32,11 @@ func classify(kind schema.GroupKind, doing string, err error) error {
 	s := status.Status()
 	out := error(&serverError{text: doing + ": " + summary(kind, s), cause: err})
 	switch {
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), strings.Contains(s.Message, untypable):
+	case strings.Contains(s.Message, untypable):
 		out = workflow.Terminal(workflow.Because("Invalid", out))
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		// It isn't for good: a port may be given back, a policy lifted.
+		out = workflow.Because("Invalid", out)
 	case apierrors.IsForbidden(err):
 		out = workflow.Because("Forbidden", out)
 	}

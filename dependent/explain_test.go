@@ -3,10 +3,12 @@
 package dependent_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -184,8 +186,10 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 			result := w.runner(t, func(b builder) { test.declare(b, true) }).Reconcile(t.Context(), of(w.primary))
 			row = result.Node("node")
 			wantRow(t, row, workflow.Failed, test.reason)
-			if terminal := test.reason == "Invalid"; workflow.IsTerminal(row.Err) != terminal {
-				t.Errorf("terminal = %t, want %t", !terminal, terminal)
+			// What the schema doesn't have is for good; whatever else is invalid may be valid one day.
+			terminal := test.reason == "Invalid" && strings.HasPrefix(test.want, "status 500")
+			if workflow.IsTerminal(row.Err) != terminal || row.RetryAfter > 0 == terminal {
+				t.Errorf("terminal = %t, want %t; it is tried again after %v", !terminal, terminal, row.RetryAfter)
 			}
 			_, after, _ := strings.Cut(row.Message, `"object": `)
 			if !strings.HasPrefix(after, test.want) {
@@ -224,6 +228,65 @@ func TestLastClause(t *testing.T) { // R45
 			if got := dependent.LastClause(test.message); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
+		})
+	}
+}
+
+// What is invalid for now is tried again: a port that another Service has.
+func TestInvalidForNow(t *testing.T) { // R20 R39
+	w := newWorld(t)
+	service := func(name string, port int32) *corev1.Service {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace}, Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}},
+		}}
+	}
+	theirs := service("theirs", 0) // the server chooses
+	w.create(t, theirs)
+	runner := w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.Service, error) {
+			return service("ours", theirs.Spec.Ports[0].NodePort), nil
+		}).Backoff(workflow.Backoff{First: time.Millisecond, Last: time.Millisecond})
+	})
+	row, _ := w.reconcile(t, runner)
+	wantRow(t, row, workflow.Failed, "Invalid")
+	if want := `applying Service "ours": Invalid spec.ports[0].nodePort: provided port is already allocated`; row.Message != want {
+		t.Errorf("the message is %q, want %q", row.Message, want)
+	}
+	if err := w.others.Delete(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	w.waits(t, func(ctx context.Context) bool { return runner.Reconcile(ctx, of(w.primary)).Ready() }, "it isn't made")
+}
+
+// An intent that an object doesn't take is tried at once on the next object of that name, or where there is none.
+func TestInvalidForThisObject(t *testing.T) { // R20 R35
+	for _, next := range []string{"none", "another"} {
+		t.Run(next, func(t *testing.T) {
+			w, s := newWorld(t), &settings{data: map[string]string{"a": "1"}}
+			runner := w.runner(t, s.declare)
+			w.reconcile(t, runner)
+			live := read[corev1.ConfigMap](t, w, "settings")
+			w.patch(t, live, `{"immutable":true}`)
+			s.data["a"] = "2"
+			row, sent := w.reconcile(t, runner)
+			wantRow(t, row, workflow.Failed, "Invalid")
+			wantSent(t, sent, "apply configmaps")
+			row, sent = w.reconcile(t, runner)
+			wantRow(t, row, workflow.Failed, "Invalid")
+			wantSent(t, sent)
+			if err := w.others.Delete(t.Context(), live); err != nil {
+				t.Fatal(err)
+			}
+			w.misses(t, live)
+			if next == "another" {
+				again := configMap(w.namespace, "settings")
+				again.OwnerReferences, again.Data = live.OwnerReferences, live.Data
+				w.create(t, again)
+				w.sees(t, again)
+			}
+			row, sent = w.reconcile(t, runner)
+			wantRow(t, row, workflow.Ready, "")
+			wantSent(t, sent, "apply configmaps")
 		})
 	}
 }

@@ -69,7 +69,6 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		reference = o.engine.ownerReference(r.Primary())
 	}
 	w := &write[P, T]{object: o, tracking: t, live: live, intent: o.engine.intend(d, o.source.gvk, t, reference)}
-	step.Intent = w.intent.digest
 	unchanged := false
 	if !isNil(live) {
 		if unchanged, err = w.compare(); err != nil {
@@ -79,7 +78,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	if unchanged {
 		step.Value, step.Ready = live, readiness(live)
 	} else {
-		step.Do = w.do
+		step.Intent, step.Do = w.attempt(), w.do
 	}
 	return step, nil
 }

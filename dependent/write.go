@@ -5,6 +5,7 @@ package dependent
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,6 +43,14 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 		w.engine().remember(w.tracking.owner, w.key(), now)
 	}
 	return unchanged, nil
+}
+
+// attempt tells one thing to try from another: the same intent on another object, or on none, may work.
+func (w *write[P, T]) attempt() uint64 {
+	if isNil(w.live) {
+		return w.intent.digest
+	}
+	return w.intent.digest ^ maphash.String(w.engine().seed, string(w.live.GetUID()))
 }
 
 // again is after how long a write is planned anew that met something which the cache hadn't shown; events come sooner.

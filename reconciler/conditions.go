@@ -119,13 +119,13 @@ func severity(n *workflow.NodeResult) int {
 	}
 }
 
-// isStalled reports whether a node has failed for good: trying again as it is can't help.
+// isStalled reports whether a node has failed for good: trying again as it is can't help, as far as one can tell.
 func isStalled(n *workflow.NodeResult) bool {
 	if n.State != workflow.Failed {
 		return false
 	}
 	switch n.Reason {
-	case "NotOwned", "ClaimedBy", "Conflict", "Immutable", "Protected", "Contested", "Unstable":
+	case "NotOwned", "ClaimedBy", "Conflict", "Immutable", "Invalid", "Protected", "Contested", "Unstable":
 		return true
 	}
 	return workflow.IsTerminal(n.Err)

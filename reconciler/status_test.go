@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/espalier-dev/espalier/dependent"
 	"github.com/espalier-dev/espalier/envtest"
 	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/examples/webapp/graph"
@@ -100,6 +101,24 @@ var _ = Describe("The status", func() {
 		Expect(suite.client.Update(ctx, app)).To(Succeed())
 		Expect(envtest.ExpectNoRequests(ctx, o.requests, time.Second)).To(Succeed())
 		Expect(o.requests.Since(mark).Where(envtest.Request.Write)).To(BeEmpty())
+	})
+
+	It("is stalled by what the server calls invalid, though it is tried again", func(ctx context.Context) { // R20 R63
+		namespace := newNamespace(ctx)
+		startSmall(reconciler.Options[*v1.WebApp]{}, func(b *workflow.Builder[*v1.WebApp]) {
+			dependent.Typed(b, "config", func(*workflow.Run[*v1.WebApp]) (*corev1.ConfigMap, error) {
+				return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Data: map[string]string{"not ok": ""}}, nil
+			})
+		})
+		Expect(suite.client.Create(ctx, newWebApp(namespace))).To(Succeed())
+		Eventually(func(g Gomega, ctx context.Context) {
+			conditions := get[v1.WebApp](namespace, "shop")(g, ctx).Status.Conditions
+			stalled := meta.FindStatusCondition(conditions, "Stalled")
+			g.Expect(stalled).NotTo(BeNil())
+			g.Expect(stalled.Status).To(Equal(metav1.ConditionTrue))
+			g.Expect(stalled.Reason).To(Equal("Invalid"))
+			g.Expect(meta.IsStatusConditionFalse(conditions, "Reconciling")).To(BeTrue())
+		}).WithContext(ctx).Should(Succeed())
 	})
 
 	It("names somebody else's object that is in the way, and doesn't touch it", func(ctx context.Context) { // R34 R63 H10
