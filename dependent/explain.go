@@ -5,6 +5,8 @@ package dependent
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ func (w *write[P, T]) explain(err error) error {
 func classify(kind schema.GroupKind, doing string, err error) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return fmt.Errorf("%s: %w", doing, err)
+		return &serverError{text: doing + ": " + withoutAddresses(err), cause: err}
 	}
 	s := status.Status()
 	out := error(&serverError{text: doing + ": " + summary(kind, s), cause: err})
@@ -44,6 +46,18 @@ func classify(kind schema.GroupKind, doing string, err error) error {
 		out = workflow.RetryAfter(out, time.Duration(after)*time.Second)
 	}
 	return out
+}
+
+// withoutAddresses is the message of an error on the way to the server. Its addresses are left out: that of our own end
+// differs every time, and each new message would be a status write.
+func withoutAddresses(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op + ": " + op.Err.Error()
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		return request.Err.Error()
+	}
+	return err.Error()
 }
 
 // serverError shows what may be shown, and is still the server's error to errors.Is and As.

@@ -6,7 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,6 +232,41 @@ func TestLastClause(t *testing.T) { // R45
 		t.Run(test.name, func(t *testing.T) {
 			if got := dependent.LastClause(test.message); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// A message that differs with every attempt would be a status write each.
+func TestMessagesOfTheWay(t *testing.T) { // R62
+	request := func(err error) error {
+		return &url.Error{Op: "Patch", URL: "https://10.0.0.1:443/api/v1/namespaces/shop/configmaps/a?force=true", Err: err}
+	}
+	address := func(port int) net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: port} }
+	tests := []struct {
+		name string
+		err  error
+		want string
+	}{
+		{
+			"reset", request(&net.OpError{Op: "read", Net: "tcp", Source: address(54321), Addr: address(443), Err: syscall.ECONNRESET}),
+			"doing it: read: connection reset by peer",
+		},
+		{
+			"refused", request(&net.OpError{Op: "dial", Net: "tcp", Addr: address(443), Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}),
+			"doing it: dial: connect: connection refused",
+		},
+		{"another error of the request", request(io.ErrUnexpectedEOF), "doing it: unexpected EOF"},
+		{"anything else", context.DeadlineExceeded, "doing it: context deadline exceeded"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			err := dependent.Classify("doing it", test.err)
+			if err.Error() != test.want {
+				t.Errorf("got %q, want %q", err, test.want)
+			}
+			if !errors.Is(err, test.err) || workflow.IsTerminal(err) {
+				t.Errorf("the cause is lost, or it isn't tried again: %#v", err)
 			}
 		})
 	}

@@ -3,6 +3,7 @@
 package dependent
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/internal/overlay"
@@ -59,3 +60,8 @@ func Unseen(e *Engine) int {
 
 // Hurry leaves a cache no time to show what it doesn't show.
 func Hurry(e *Engine) { e.patience = 0 }
+
+// Classify says what a request came to.
+func Classify(doing string, err error) error {
+	return classify(schema.GroupKind{Kind: "ConfigMap"}, doing, err)
+}
