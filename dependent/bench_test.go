@@ -5,7 +5,6 @@ package dependent_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 	"time"
 
@@ -68,27 +67,30 @@ func BenchmarkNothingToDo(b *testing.B) { // R31
 			c := w.cluster.GetClient()
 			for _, level := range levels {
 				b.Run(level.name, func(b *testing.B) {
-					var ours, theirs cost
+					ours := func() { runner.Reconcile(b.Context(), of(w.primary)) }
+					disturbed := func() { level.disturb(w.engine); ours() } // the disturbance allocates nothing
+					theirs := func() {
+						for i := range nodes {
+							if err := kind.baseline(b.Context(), c, w.primary, fmt.Sprintf("node-%d", i)); err != nil {
+								b.Fatal(err)
+							}
+						}
+					}
 					mark := w.requests.Mark()
+					var spent, baseline time.Duration
 					for b.Loop() {
 						level.disturb(w.engine)
-						ours.of(func() { runner.Reconcile(b.Context(), of(w.primary)) })
-						theirs.of(func() {
-							for i := range nodes {
-								if err := kind.baseline(b.Context(), c, w.primary, fmt.Sprintf("node-%d", i)); err != nil {
-									b.Fatal(err)
-								}
-							}
-						})
+						spent += took(ours)
+						baseline += took(theirs)
 					}
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N)/nodes, "ns/node")
+					b.ReportMetric(testing.AllocsPerRun(10, disturbed)/nodes, "allocs/node")
+					b.ReportMetric(float64(baseline.Nanoseconds())/float64(b.N)/nodes, "baseline-ns/node")
+					b.ReportMetric(testing.AllocsPerRun(10, theirs)/nodes, "baseline-allocs/node")
 					if sent := w.requests.Since(mark).Foreground(); len(sent) > 0 {
 						b.Fatalf("sent %s", sent)
 					}
-					b.ReportMetric(0, "ns/op")
-					b.ReportMetric(ours.time(b), "ns/node")
-					b.ReportMetric(ours.allocations(b), "allocs/node")
-					b.ReportMetric(theirs.time(b), "baseline-ns/node")
-					b.ReportMetric(theirs.allocations(b), "baseline-allocs/node")
 				})
 			}
 		})
@@ -106,29 +108,10 @@ func settle(b *testing.B, w *world, runner *workflow.Runner[*v1.WebApp]) {
 	}, "it doesn't come to rest")
 }
 
-type cost struct {
-	took    time.Duration
-	mallocs uint64
-}
-
-func (c *cost) of(work func()) {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+func took(work func()) time.Duration {
 	began := time.Now()
 	work()
-	c.took += time.Since(began)
-	runtime.ReadMemStats(&after)
-	c.mallocs += after.Mallocs - before.Mallocs
-}
-
-func (c *cost) time(b *testing.B) float64 {
-	b.Helper()
-	return float64(c.took.Nanoseconds()) / float64(b.N) / nodes
-}
-
-func (c *cost) allocations(b *testing.B) float64 {
-	b.Helper()
-	return float64(c.mallocs) / float64(b.N) / nodes
+	return time.Since(began)
 }
 
 func benchConfigMap(name string) *corev1.ConfigMap {
