@@ -42,7 +42,12 @@ type Generated interface {
 func Generate[T Generated, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, keys map[string]Generator,
 ) *Object[P, PT] {
-	named := func(r *workflow.Run[P]) string { return Name(r.Primary(), r.Node()) }
+	named := func(r *workflow.Run[P]) string {
+		if r.Key() == "" {
+			return Name(r.Primary(), r.Node())
+		}
+		return Name(r.Primary(), r.Node(), r.Key())
+	}
 	desired := func(r *workflow.Run[P], own PT) (draft, error) {
 		kept := map[string]string{}
 		if own != nil {

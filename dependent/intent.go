@@ -53,7 +53,7 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	var h maphash.Hash
 	h.SetSeed(e.seed)
 	_, _ = h.Write(d.plain)
-	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index()} {
+	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index(), t.key} {
 		_ = h.WriteByte(0)
 		_, _ = h.WriteString(part)
 	}
@@ -107,6 +107,13 @@ func (e *Engine) metadata(
 		labels[k] = v
 	}
 	meta["labels"] = labels
+	if own := t.annotations(e); own != nil {
+		annotations := copied(meta["annotations"])
+		for k, v := range own {
+			annotations[k] = v
+		}
+		meta["annotations"] = annotations
+	}
 	if reference != nil {
 		meta["ownerReferences"] = []any{reference}
 	}

@@ -4,6 +4,8 @@ package dependent
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,13 +44,29 @@ func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error)
 	return none, workflow.Absent, nil
 }
 
-// find returns what the node manages. A copy in another namespace, labels and all, is somebody else's.
+// find returns what the node manages, of one instance.
 func (o *object[P, T]) find(r *workflow.Run[P]) ([]client.Object, error) {
-	namespace := r.Primary().GetNamespace()
+	return o.source.find(r.Context(), trackingOf(r), o.within(r))
+}
+
+// within is where the node's objects can be. A copy in another namespace, labels and all, is somebody else's.
+func (o *object[P, T]) within(r *workflow.Run[P]) string {
 	if !o.source.namespaced || o.policy.anyNamespace {
-		namespace = ""
+		return ""
 	}
-	return o.source.find(r.Context(), trackingOf(r), namespace)
+	return r.Primary().GetNamespace()
+}
+
+// Keys returns the keys of the instances of which anything exists, for a node in a Repeat.
+func (o *object[P, T]) Keys(r *workflow.Run[P]) ([]string, error) {
+	found, err := o.source.findAll(r.Context(), trackingOf(r), o.within(r))
+	keys := map[string]bool{}
+	for _, obj := range found {
+		if key := o.engine.keyOf(obj); key != "" {
+			keys[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(keys)), err
 }
 
 // isGoing reports whether an object is being deleted, as far as the cache or our own writes know.
@@ -74,9 +92,10 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		if unchanged, err = w.compare(); err != nil {
 			return step, err
 		}
+		step.Ready = readiness(live) // beside a write it says how what stands is
 	}
 	if unchanged {
-		step.Value, step.Ready = live, readiness(live)
+		step.Value = live
 	} else {
 		step.Intent, step.Do = w.attempt(), w.do
 	}

@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -83,14 +82,11 @@ func (s *source) called(obj client.Object) string {
 
 // tracked is what an object is found by: its primary and its node.
 func (s *source) tracked(obj client.Object) []string {
-	l := obj.GetLabels()
-	if l[s.engine.label(ownerLabel)] == "" {
+	t := s.engine.read(obj)
+	if t.owner == "" {
 		return nil
 	}
-	return []string{tracking{
-		owner:    types.UID(l[s.engine.label(ownerLabel)]),
-		workflow: l[s.engine.label(workflowLabel)], node: l[s.engine.label(nodeLabel)],
-	}.index()}
+	return []string{t.index(), t.instance()}
 }
 
 func (s *source) key(name types.NamespacedName) overlay.Key {
@@ -173,14 +169,25 @@ func (s *source) get(ctx context.Context, name types.NamespacedName) (client.Obj
 	}
 }
 
-// find returns the objects that carry the tracking of a node, sorted by name; in one namespace, unless that is "".
+// find returns the objects that carry the tracking of an instance, sorted by name; in one namespace, unless that is "".
 func (s *source) find(ctx context.Context, t tracking, namespace string) ([]client.Object, error) {
+	return s.findBy(ctx, tracking.instance, t, namespace)
+}
+
+// findAll returns those of all instances of a node.
+func (s *source) findAll(ctx context.Context, t tracking, namespace string) ([]client.Object, error) {
+	return s.findBy(ctx, tracking.index, t, namespace)
+}
+
+func (s *source) findBy(
+	ctx context.Context, by func(tracking) string, t tracking, namespace string,
+) ([]client.Object, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	version := s.version() // before the read, so that what is missing was missing at this version
 	list := s.freshList()
-	match := client.MatchingFields{s.index(): t.index()}
+	match := client.MatchingFields{s.index(): by(t)}
 	err := s.engine.target.GetCache().List(ctx, list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
@@ -196,18 +203,19 @@ func (s *source) find(ctx context.Context, t tracking, namespace string) ([]clie
 	if err != nil {
 		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
 	}
-	s.addWritten(found, t, namespace, version)
+	s.addWritten(found, func(has tracking) bool { return by(has) == by(t) }, namespace, version)
 	return slices.SortedFunc(maps.Values(found), func(a, b client.Object) int {
 		return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 	}), nil
 }
 
 // addWritten adds what was written and isn't in the cache yet.
-func (s *source) addWritten(found map[types.NamespacedName]client.Object, t tracking, namespace, version string) {
-	selector := labels.SelectorFromSet(t.labels(s.engine))
+func (s *source) addWritten(
+	found map[types.NamespacedName]client.Object, ours func(tracking) bool, namespace, version string,
+) {
 	s.engine.overlay.Each(s.gvk, func(k overlay.Key, obj client.Object) {
 		elsewhere := namespace != "" && k.Namespace != namespace
-		if found[k.NamespacedName] != nil || elsewhere || !selector.Matches(labels.Set(obj.GetLabels())) {
+		if found[k.NamespacedName] != nil || elsewhere || !ours(s.engine.read(obj)) {
 			return
 		}
 		if now := s.engine.overlay.Newer(k, nil, version); now != nil {
