@@ -72,7 +72,7 @@ func rootCauses(result *workflow.Result) []*workflow.NodeResult {
 	var causes []*workflow.NodeResult
 	unfinished := map[string]bool{}
 	for i := range result.Nodes {
-		unfinished[result.Nodes[i].Name] = !isFinished(&result.Nodes[i])
+		unfinished[result.Nodes[i].Title()] = !isFinished(&result.Nodes[i])
 	}
 	for i := range result.Nodes {
 		n := &result.Nodes[i]
@@ -144,7 +144,7 @@ func describe(causes []*workflow.NodeResult) string {
 		if len(n.BlockedBy) > 0 {
 			why += ", of " + strings.Join(n.BlockedBy, ", ")
 		}
-		parts = append(parts, n.Name+": "+why)
+		parts = append(parts, n.Title()+": "+why)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -185,7 +185,7 @@ func rowsOf(result *workflow.Result) []any {
 	rows := make([]any, 0, len(result.Nodes))
 	for i := range result.Nodes {
 		n := &result.Nodes[i]
-		row := map[string]any{"name": n.Name, "state": string(n.State)}
+		row := map[string]any{"name": n.Title(), "state": string(n.State)}
 		if n.Reason != "" {
 			row["reason"] = legal(n.Reason)
 		}

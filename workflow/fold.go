@@ -73,7 +73,7 @@ func (p *Picture) worst(name string, of []int) NodeResult {
 	}
 	row := p.rows[worst]
 	if fine < len(of) {
-		row.Message = fmt.Sprintf("%s: %s", row.title(), row.explanation())
+		row.Message = fmt.Sprintf("%s: %s", row.Title(), row.explanation())
 		row.Reason = fmt.Sprintf("%d of %d fine", fine, len(of))
 		row.BlockedBy = nil
 	}

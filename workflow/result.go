@@ -99,8 +99,8 @@ func (n *NodeResult) Wake() Wake {
 	}
 }
 
-// title is the name of a node, with the key of its instance.
-func (n *NodeResult) title() string {
+// Title is the name of the node, with the key of its instance in brackets: what BlockedBy calls it.
+func (n *NodeResult) Title() string {
 	if n.Key == "" {
 		return n.Name
 	}
@@ -139,7 +139,7 @@ func (r *Result) Err() error {
 	errs := []error{r.Invalid}
 	for i := range r.Nodes {
 		if n := &r.Nodes[i]; n.Err != nil {
-			errs = append(errs, &NodeError{Node: n.title(), Err: n.Err})
+			errs = append(errs, &NodeError{Node: n.Title(), Err: n.Err})
 		}
 	}
 	return errors.Join(errs...)
