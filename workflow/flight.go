@@ -26,7 +26,8 @@ type flight[P any] struct {
 	began  time.Time
 	// gone says that the run doesn't wait for it any more, or that it has returned: whoever sets it first decides.
 	gone atomic.Bool
-	over bool // its context has ended, and its grace runs
+	over bool      // its context has ended, and its grace runs
+	due  time.Time // when the run has to do something about it
 
 	// What it does, and what came of it.
 	step      prepared
@@ -83,14 +84,20 @@ func (x *execution[P]) launch(f *flight[P]) {
 func (x *execution[P]) takeOff(f *flight[P]) {
 	f.began = time.Now()
 	f.until = f.began.Add(x.timeout(f.vertex))
+	f.due = f.until
 	x.aloft = append(x.aloft, f)
-	x.setAlarm(f.began, f.until)
+	x.setAlarm(f.began, f.due)
 	go f.fly()
 }
 
 // fly holds a slot until the function returns, or is abandoned.
 func (f *flight[P]) fly() {
+	f.err = errExited
+	defer f.touchDown() // also if the function ends its goroutine
 	f.perform()
+}
+
+func (f *flight[P]) touchDown() {
 	f.took = time.Since(f.began)
 	f.end(context.Canceled)
 	if f.gone.Swap(true) {
@@ -144,6 +151,10 @@ func (f *flight[P]) recovered() {
 
 // await waits until something happens to what is aloft.
 func (x *execution[P]) await() {
+	if !x.closed && x.ctx.Err() != nil { // before what is boarding gets a slot
+		x.close(time.Now())
+		return
+	}
 	var slots chan<- struct{}
 	if len(x.boarding) > 0 {
 		slots = x.runner.slots
@@ -161,6 +172,10 @@ func (x *execution[P]) await() {
 		x.down(f)
 		x.land(f)
 	case slots <- struct{}{}:
+		if x.ctx.Err() != nil { // the next await ends what is boarding
+			<-x.runner.slots
+			return
+		}
 		f := x.boarding[0]
 		x.boarding = x.boarding[1:]
 		x.takeOff(f)
@@ -203,8 +218,8 @@ func (x *execution[P]) endFlight(f *flight[P], now time.Time, err error) {
 	}
 	f.over = true
 	f.end(err)
-	f.until = now.Add(grace)
-	x.setAlarm(now, f.until)
+	f.due = now.Add(grace)
+	x.setAlarm(now, f.due)
 }
 
 // expire ends the flights whose time has come, and abandons those whose grace has passed too.
@@ -213,8 +228,8 @@ func (x *execution[P]) expire(now time.Time) {
 	for i := len(x.aloft) - 1; i >= 0; i-- {
 		f := x.aloft[i]
 		switch {
-		case now.Before(f.until):
-			x.setAlarm(now, f.until)
+		case now.Before(f.due):
+			x.setAlarm(now, f.due)
 		case !f.over:
 			x.endFlight(f, now, context.DeadlineExceeded)
 		default:
