@@ -86,3 +86,14 @@ func TestAtLeastFromWithin(t *testing.T) {
 		t.Errorf("y: got %+v", row)
 	}
 }
+
+func TestPartsOfAnotherWorkflow(t *testing.T) {
+	w, b, other := newWorld(), workflow.NewBuilder[*primary]("one"), workflow.NewBuilder[*primary]("other")
+	workflow.Add(b, "first", object{world: w}).DependsOn(repeatedObject(other, w, "x", "a"))
+	workflow.Add(b, "second", object{world: w}).DependsOn(workflow.Optional(other.Group("g").All()))
+	_, err := b.Build()
+	all := buildErrors(err)
+	if len(all) != 2 || all[0].Mistake != workflow.UnknownPrerequisite || all[1].Node != "second" {
+		t.Errorf("got %v", err)
+	}
+}

@@ -42,6 +42,14 @@ func (s *scope[P]) holds(n *node[P]) bool {
 	return false
 }
 
+// root returns the whole graph.
+func (s *scope[P]) root() *scope[P] {
+	for s.parent != nil {
+		s = s.parent
+	}
+	return s
+}
+
 // outermost returns the part of the whole graph that s stands in, or is; nil of the whole graph itself.
 func (s *scope[P]) outermost() *scope[P] {
 	for s.parent != nil && s.parent.parent != nil {
@@ -78,8 +86,12 @@ func (n *node[P]) expand(nodes []*node[P]) {
 	var out []edge[P]
 	for declared, e := range n.declared {
 		e.declared = int32(declared)
-		if e.all == nil {
+		switch {
+		case e.all == nil:
 			out = append(out, n.into(e)...)
+			continue
+		case e.all.root() != n.scope.root():
+			out = append(out, edge[P]{}) // it leads to another workflow
 			continue
 		}
 		for _, to := range nodes {
