@@ -101,6 +101,9 @@ func (n *node[P]) expand(nodes []*node[P]) {
 				if to != e.all.head && e.kind == where { // the predicate is about the keys
 					single.kind = ready
 				}
+				if to.cleanup && !n.cleanup && e.kind.required() && to != e.all.head { // there is nothing to require yet
+					single.kind = optional
+				}
 				out = append(out, n.into(single)...)
 			}
 		}
