@@ -21,10 +21,10 @@ func (x *execution[P]) holding(p, d int32, a arc) hold {
 	switch {
 	case a.kind == gone, letsGo && (beyond || through):
 		return none
+	case x.comesFirst(p) && x.comesFirst(d):
+		return none // of nodes that exist only in cleanup, the one that depends on the other comes after it
 	case through:
 		return relays
-	case x.cleanup && x.marks[p].planned == wanted && x.marks[d].planned == wanted:
-		return none // of nodes that exist only in cleanup, the one that depends on the other comes after it
 	case x.keeps(d, letsGo, beyond || a.kind == optional || a.bundled && a.kind != loose):
 		return holds
 	default:
@@ -49,7 +49,7 @@ func (x *execution[P]) keeps(d int32, letsGo, without bool) bool {
 
 // passes reports whether one looks through v to find who keeps its prerequisites.
 func (x *execution[P]) passes(v int32) bool {
-	return x.marks[v].planned == inactive || !x.traits(v).has(manages)
+	return x.marks[v].planned == inactive || !x.traits(v).has(manages) && !x.comesFirst(v)
 }
 
 // kept reports whether somebody may keep v from its turn: it is to be deleted, or exists only in this cleanup.

@@ -59,6 +59,20 @@ func (x *execution[P]) lacks(v int32) bool {
 			return true
 		}
 	}
+	return x.lacksInstances(v)
+}
+
+// lacksInstances reports whether v requires what is repeated, and no instance of that is left.
+func (x *execution[P]) lacksInstances(v int32) bool {
+	n, there := x.node(v), map[int32]bool{}
+	for _, a := range x.layout.prerequisites.of(v) {
+		there[a.edge] = true
+	}
+	for k, e := range n.edges {
+		if e.kind.required() && e.to.manages && !e.to.cleanup && e.to.crosses(n) && !there[int32(k)] {
+			return true
+		}
+	}
 	return false
 }
 
@@ -102,7 +116,12 @@ func (x *execution[P]) beginLast() bool {
 			x.remembered().ended[x.identity(v)] = true
 		}
 		*m = mark{planned: unwanted, exists: m.exists}
+		x.cells[v].relayed = false
 		x.out[v].State, x.out[v].Reason, x.out[v].Message = "", "", ""
+		if !x.traits(v).has(manages) {
+			m.settled, x.out[v].State = true, Deleted
+			continue
+		}
 		x.left++
 	}
 	if x.left == 0 {

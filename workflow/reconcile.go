@@ -226,5 +226,8 @@ func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) 
 	default:
 		row.State, m.ready = Ready, true
 		row.Reason, row.Message = "", ""
+		if x.cleanup && x.traits(v).has(manages) { // what it has let go may not come back
+			x.remembered().ended[x.identity(v)] = true
+		}
 	}
 }

@@ -196,7 +196,9 @@ func (r *Run[P]) observe(n *node[P], path []string) (any, bool) {
 	resource := r.x.runner.resources[n.index]
 	value, presence, err := resource.observe(view)
 	if err == nil && presence == Absent && r.executing && !n.manages {
-		value, presence, err = computed(resource, view)
+		if value, presence, err = computed(resource, view); err == nil {
+			err = view.unseen
+		}
 	}
 	if err == nil && presence == Indeterminate {
 		err = fmt.Errorf("node %q can't tell whether its dependent exists", n.name)
