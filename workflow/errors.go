@@ -17,7 +17,8 @@ var errLate = errors.New("it was refined after Build: refine a node before, sinc
 var errNotJudged = errors.New(
 	"its kind doesn't say whether it is ready: set Ready of the Step or the Outcome, or declare a ReadyWhen")
 
-var errExited = errors.New("its function ended its goroutine instead of returning: it called runtime.Goexit, or a test's FailNow")
+var errExited = errors.New(
+	"its function ended its goroutine instead of returning: it called runtime.Goexit, or FailNow of a test")
 
 var errNoAnswer = errors.New("the condition gave no answer: return workflow.Met, Unmet or Unknown")
 
