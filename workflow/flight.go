@@ -73,8 +73,11 @@ func (x *execution[P]) launch(f *flight[P]) {
 	if len(x.boarding) == 0 {
 		select {
 		case x.runner.slots <- struct{}{}:
-			x.takeOff(f)
-			return
+			if x.ctx.Err() == nil {
+				x.takeOff(f)
+				return
+			}
+			<-x.runner.slots // whoever freed it may have ended the run; the next await ends what is boarding
 		default:
 		}
 	}

@@ -29,7 +29,7 @@ func FuzzBuild(f *testing.F) { // A2 A4
 
 // Scripts that nobody has learnt anything from.
 func TestRandomScripts(t *testing.T) { // A2 A4
-	for seed := range uint64(1000 * *times) {
+	for seed := range uint64(500 * *times) {
 		d := dice(seed)
 		script := make([]byte, d.roll(120))
 		for i := range script {

@@ -220,7 +220,7 @@ func (f *fleet) ends(t *testing.T, cleanup bool) (log []string) {
 // Under whatever bounds, and whatever breaks on the way: bounds hold, nothing is deleted before it was dumped, and after
 // a crash at any call everything comes to its end, with nothing done twice.
 func TestInvariants(t *testing.T) { // R11 R13 R16 R21
-	for seed := range uint64(40 * *times) {
+	for seed := range uint64(25 * *times) {
 		for crashAt := range 8 {
 			f := newFleet(seed)
 			d := dice(seed + 2 + uint64(crashAt)*1000)

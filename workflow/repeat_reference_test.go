@@ -262,7 +262,7 @@ func (p *troupe) refused(err error) (wrong []string) {
 func TestRandomRepeats(t *testing.T) {
 	for range *times {
 		rapid.Check(t, func(rt *rapid.T) {
-			for range 20 {
+			for range 10 {
 				p := randomTroupe(rapid.Uint64().Draw(rt, "seed"))
 				options := workflow.Options{MaxConcurrent: []int{0, 1, 2}[p.seed%3]}
 				if wrong := p.perform(t, options); wrong != nil {
