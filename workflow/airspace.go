@@ -40,8 +40,11 @@ func (x *execution[P]) launch(f *flight[P]) {
 	if len(x.boarding) == 0 {
 		select {
 		case x.runner.slots <- struct{}{}:
-			x.takeOff(f)
-			return
+			if x.ctx.Err() == nil {
+				x.takeOff(f)
+				return
+			}
+			<-x.runner.slots // whoever freed it may have ended the run; the next await ends what is boarding
 		default:
 		}
 	}
@@ -51,13 +54,18 @@ func (x *execution[P]) launch(f *flight[P]) {
 func (x *execution[P]) takeOff(f *flight[P]) {
 	f.began = x.now()
 	f.origin, f.until = x.began, f.began+x.timeout(f.vertex)
+	f.due = f.until
 	x.aloft = append(x.aloft, f)
-	x.setAlarm(f.began, f.until)
+	x.setAlarm(f.began, f.due)
 	go f.fly()
 }
 
 // await waits until something happens to what is aloft.
 func (x *execution[P]) await() {
+	if !x.closed && x.ctx.Err() != nil { // before what is boarding gets a slot
+		x.close(x.now())
+		return
+	}
 	select {
 	case f := <-x.landed: // mostly there is one, and this is the cheap way to it
 		x.down(f)
@@ -82,6 +90,10 @@ func (x *execution[P]) await() {
 		x.down(f)
 		x.land(f)
 	case slots <- struct{}{}:
+		if x.ctx.Err() != nil { // the next await ends what is boarding
+			<-x.runner.slots
+			return
+		}
 		f := x.boarding[0]
 		x.boarding = x.boarding[1:]
 		x.takeOff(f)
@@ -124,8 +136,8 @@ func (x *execution[P]) endFlight(f *flight[P], now time.Duration, err error) {
 	}
 	f.over = true
 	f.end(err)
-	f.until = now + grace
-	x.setAlarm(now, f.until)
+	f.due = now + grace
+	x.setAlarm(now, f.due)
 }
 
 // expire ends the flights whose time has come, and abandons those whose grace has passed too.
@@ -133,8 +145,8 @@ func (x *execution[P]) expire(now time.Duration) {
 	x.alarmAt = 0
 	for _, f := range slices.Backward(x.aloft) { // so that the abandoned may be taken out
 		switch {
-		case now < f.until:
-			x.setAlarm(now, f.until)
+		case now < f.due:
+			x.setAlarm(now, f.due)
 		case !f.over:
 			x.endFlight(f, now, context.DeadlineExceeded)
 		default:

@@ -20,6 +20,8 @@ func (x *execution[P]) holding(p, d int32, a arc) hold {
 	switch {
 	case a.kind == gone, letsGo && (through || x.passes(p)):
 		return none
+	case x.comesFirst(p) && x.comesFirst(d):
+		return none // of nodes that exist only in cleanup, the one that depends on the other comes after it
 	case through:
 		return relays
 	case x.keeps(p, d, a):
@@ -38,8 +40,8 @@ func (x *execution[P]) keeps(p, d int32, a arc) bool {
 	case undecided:
 		return a.kind != loose || x.cleanup
 	case wanted:
-		if x.cleanup { // of two nodes that exist only in cleanup, the one that depends on the other comes after it
-			return x.marks[p].planned != wanted
+		if x.cleanup {
+			return true
 		}
 		without := a.kind == optional || a.bundled && a.kind != loose || x.passes(p)
 		return without && x.existsNow(d) != missing
@@ -50,7 +52,7 @@ func (x *execution[P]) keeps(p, d int32, a arc) bool {
 
 // passes reports whether one looks through v to find who keeps its prerequisites.
 func (x *execution[P]) passes(v int32) bool {
-	return x.marks[v].planned == inactive || !x.traits(v).has(manages)
+	return x.marks[v].planned == inactive || !x.traits(v).has(manages) && !x.comesFirst(v)
 }
 
 // kept reports whether somebody may keep v from its turn: it is to be deleted, or exists only in this cleanup.

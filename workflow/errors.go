@@ -12,10 +12,13 @@ import (
 var errNoKeys = errors.New(
 	"it is repeated, but can't list the keys that exist, so that none could be torn down: give its Resource a method Keys")
 
-var errLate = errors.New("it was refined after Build: refine a node before, since what runs never changes")
+var errLate = errors.New("it was declared or refined after Build: do so before, since what runs never changes")
 
 var errNotJudged = errors.New(
 	"its kind doesn't say whether it is ready: set Ready of the Step or the Outcome, or declare a ReadyWhen")
+
+var errExited = errors.New(
+	"its function ended its goroutine instead of returning: it called runtime.Goexit, or FailNow of a test")
 
 var errNoAnswer = errors.New("the condition gave no answer: return workflow.Met, Unmet or Unknown")
 

@@ -24,7 +24,8 @@ type flight[P any] struct {
 	began  time.Duration // since the run began, as all times of flights: reading that clock is cheap
 	// gone says that the run doesn't wait for it any more, or that it has returned: whoever sets it first decides.
 	gone atomic.Bool
-	over bool // its context has ended, and its grace runs
+	over bool          // its context has ended, and its grace runs
+	due  time.Duration // when the run has to do something about it
 
 	// What it does, and what came of it.
 	step      prepared
@@ -52,7 +53,12 @@ func (x *execution[P]) newFlight(v int32, t task) *flight[P] {
 
 // fly holds a slot until the function returns, or is abandoned.
 func (f *flight[P]) fly() {
+	f.err = errExited
+	defer f.touchDown() // also if the function ends its goroutine
 	f.perform()
+}
+
+func (f *flight[P]) touchDown() {
 	f.took = time.Since(f.origin) - f.began
 	f.end(context.Canceled)
 	if f.gone.Swap(true) {

@@ -10,6 +10,7 @@ type grown[P any] struct {
 	instances []instances // of a Repeat
 	listed    map[*node[P]][][]string
 	unlisted  map[*node[P]]error
+	existing  map[*repeat[P]]map[string]map[string]bool
 }
 
 // grow plans a graph with Repeats and makes its layout as the keys become known: node by node in topological order, so
@@ -19,6 +20,7 @@ func (x *execution[P]) grow() {
 	l := &layout[P]{grown: grown[P]{
 		base: make([]int32, len(w.nodes)), instances: make([]instances, len(w.repeats)),
 		listed: map[*node[P]][][]string{}, unlisted: map[*node[P]]error{},
+		existing: map[*repeat[P]]map[string]map[string]bool{},
 	}}
 	l.prerequisites.first = []int32{0}
 	for i := range l.base {

@@ -63,16 +63,20 @@ func (x *execution[P]) openOne(part *repeat[P], head int32, outer *instance, fou
 		return
 	}
 	turns, asked := x.askKeys(part, head)
-	keys := x.existing(part, outer)
+	keys := map[string]bool{}
+	for key := range x.existing(part)[outer.name()] {
+		keys[key] = true
+	}
+	if x.cleanup && !asked {
+		x.cells[head].value = part.typed(slices.Sorted(maps.Keys(keys)))
+	}
 	for key := range turns {
 		keys[key] = true
 	}
 	first := len(found.all)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		turn, wants := turns[key]
-		i := &instance{
-			number: int32(len(found.all)), outer: outer, turn: turn, vanished: asked && !wants,
-		}
+		i := &instance{number: int32(len(found.all)), outer: outer, turn: turn, vanished: asked && !wants}
 		if outer != nil {
 			i.path = append(i.path, outer.path...)
 		}
@@ -86,9 +90,27 @@ func (x *execution[P]) openOne(part *repeat[P], head int32, outer *instance, fou
 	}
 }
 
+// name is the joined path of an instance; "" outside.
+func (i *instance) name() string {
+	if i == nil {
+		return ""
+	}
+	return i.key
+}
+
+// asksKeys reports whether a Repeat is to be asked for its keys: one that is wanted, or that exists only in this cleanup
+// and isn't unwanted by its own precondition.
+func (x *execution[P]) asksKeys(part *repeat[P], head int32) bool {
+	if !x.cleanup {
+		return x.marks[head].planned == wanted
+	}
+	at := &x.layout.vertices[head]
+	return part.head.cleanup && (!at.traits.has(decides) || x.precondition(head, at) == wanted)
+}
+
 // askKeys asks for the keys that are wanted, and fails the head if they can't be told.
 func (x *execution[P]) askKeys(part *repeat[P], head int32) (turns map[string]int, ok bool) {
-	if x.cleanup || x.marks[head].planned != wanted {
+	if !x.asksKeys(part, head) {
 		return nil, false
 	}
 	var value any
@@ -130,16 +152,22 @@ func (r *Run[P]) askedKeys() (value any, presence Presence, err error) {
 	}
 }
 
-// existing returns the keys under outer of instances of which anything exists.
-func (x *execution[P]) existing(part *repeat[P], outer *instance) map[string]bool {
-	keys := map[string]bool{}
+// existing returns the keys of instances of which anything exists, by the instance around.
+func (x *execution[P]) existing(part *repeat[P]) map[string]map[string]bool {
+	if known, ok := x.layout.existing[part]; ok {
+		return known
+	}
+	keys := map[string]map[string]bool{}
 	for _, n := range part.nodes {
 		for _, path := range x.listed(n) {
-			if outer == nil || slices.Equal(path[:part.depth-1], outer.path) {
-				keys[path[part.depth-1]] = true
+			around := joined(path[:part.depth-1])
+			if keys[around] == nil {
+				keys[around] = map[string]bool{}
 			}
+			keys[around][path[part.depth-1]] = true
 		}
 	}
+	x.layout.existing[part] = keys
 	return keys
 }
 

@@ -18,6 +18,9 @@ const (
 // nothing, and isn't tried again before the primary has changed; all checks are asked. A cleanup asks none. If a check
 // looks up what can't be observed, nothing is touched either, but it is asked again soon.
 func (b *Builder[P]) Validate(check func(r *Run[P]) error) *Builder[P] {
+	if b.graph.built {
+		b.graph.late = append(b.graph.late, "(a check)")
+	}
 	b.graph.checks = append(b.graph.checks, check)
 	return b
 }

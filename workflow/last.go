@@ -10,7 +10,9 @@ package workflow
 // Such a node is Disabled in a reconcile. In a cleanup it is reconciled once what depends on it is gone, if its
 // precondition is met; its gate and its readiness count. What it depends on stays until it is ready, and what it wrote
 // is deleted last, once everything else is gone. It reads what is observed: there it has nothing left to do if
-// something that it requires isn't there.
+// something that it requires isn't there. Of two such nodes, one that depends on the other comes after it.
+//
+// A [Repeat] of such nodes asks for its keys in the cleanup.
 //
 // A node that exists always can't require it, but may be Optional to it: then it is gone before.
 func OnCleanup[P any](b *Builder[P]) *Builder[P] {
@@ -37,7 +39,7 @@ func (x *execution[P]) classifyLast(v int32, at *vertex[P]) planned {
 		return x.rests(v)
 	}
 	for _, a := range x.layout.prerequisites.of(v) {
-		if a.kind.required() && x.comesFirst(a.to) {
+		if a.kind != gone && x.comesFirst(a.to) {
 			x.marks[v].waits++
 		}
 	}
@@ -45,7 +47,8 @@ func (x *execution[P]) classifyLast(v int32, at *vertex[P]) planned {
 	return wanted
 }
 
-// comesFirst reports whether v exists only in this cleanup and is to be reconciled: what requires it waits for it.
+// comesFirst reports whether v exists only in this cleanup and is to be reconciled: what depends on it waits for it, if
+// that exists only in this cleanup too.
 func (x *execution[P]) comesFirst(v int32) bool {
 	return x.traits(v).has(atCleanup) && x.marks[v].planned == wanted
 }
@@ -56,6 +59,20 @@ func (x *execution[P]) lacks(v int32) bool {
 	for _, a := range x.layout.prerequisites.of(v) {
 		known := x.marks[a.to].planned != undecided && !x.comesFirst(a.to)
 		if a.kind.required() && known && x.isLacking(a.to) {
+			return true
+		}
+	}
+	return x.lacksInstances(v)
+}
+
+// lacksInstances reports whether v requires what is repeated, and no instance of that is left.
+func (x *execution[P]) lacksInstances(v int32) bool {
+	n, there := x.node(v), map[int32]bool{}
+	for _, a := range x.layout.prerequisites.of(v) {
+		there[a.edge] = true
+	}
+	for k, e := range n.edges {
+		if e.kind.required() && e.to.manages && !e.to.cleanup && e.to.crosses(n) && !there[int32(k)] {
 			return true
 		}
 	}
@@ -100,6 +117,10 @@ func (x *execution[P]) beginLast() bool {
 		}
 		*m = mark{planned: unwanted, exists: m.exists}
 		x.out[v].State, x.out[v].Reason, x.out[v].Message = "", "", ""
+		if !x.traits(v).has(manages) {
+			m.settled, x.out[v].State = true, Deleted
+			continue
+		}
 		x.left++
 	}
 	if x.left == 0 {

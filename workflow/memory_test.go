@@ -267,7 +267,7 @@ func TestWorkflowIsImmutable(t *testing.T) { // A7
 		t.Errorf("it changed: %+v", row)
 	}
 	_, err = workflow.NewRunner(w, nil, workflow.Options{})
-	if err == nil || !strings.Contains(err.Error(), `node "x": it was refined after Build`) || !strings.Contains(err.Error(), `"part"`) {
+	if err == nil || !strings.Contains(err.Error(), `node "x": it was declared or refined after Build`) || !strings.Contains(err.Error(), `"part"`) {
 		t.Errorf("got %v", err)
 	}
 }

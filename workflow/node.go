@@ -46,7 +46,7 @@ func (n *node[P]) settle() {
 	n.required = "requires " + n.name
 	for trait, has := range map[traits]bool{
 		manages: n.manages, activates: len(n.activate) > 0, decides: len(n.reconcile) > 0, holdsBack: len(n.hold) > 0,
-		judges: len(n.ready) > 0, concludes: n.deadline > 0 || n.onFailure != nil, atCleanup: n.cleanup && n.manages,
+		judges: len(n.ready) > 0, concludes: n.deadline > 0 || n.onFailure != nil, atCleanup: n.cleanup && n.head == nil,
 		rollsOut: slices.ContainsFunc(n.repeats(), (*repeat[P]).rollsOut),
 	} {
 		if has {
@@ -112,6 +112,9 @@ type Base[P, V, Self any] struct {
 // of graphs call the functions that such kinds offer.
 func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *Base[P, V, Self], self Self) Self {
 	_, passive := kind.(interface{ ManagesNothing() })
+	if g := b.graph; g.built {
+		g.late = append(g.late, b.scope.prefix()+name)
+	}
 	n := &node[P]{
 		graph:     b.graph,
 		scope:     b.scope,

@@ -18,6 +18,12 @@ func (x *execution[P]) startReconcile(v int32) bool {
 	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.mustRest(v, preparation) {
 		return true
 	}
+	if x.cleanup {
+		if err := x.computeFor(v); err != nil {
+			x.erred(v, preparation, err)
+			return true
+		}
+	}
 	step := &x.step
 	if err := x.prepare(v, step); err != nil {
 		x.erred(v, preparation, err)
@@ -225,5 +231,8 @@ func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) 
 	default:
 		row.State, m.ready = Ready, true
 		row.Reason, row.Message = "", ""
+		if x.cleanup && x.traits(v).has(manages) { // what it has let go may not come back
+			x.remembered().ended[x.identity(v)] = true
+		}
 	}
 }

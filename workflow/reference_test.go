@@ -15,6 +15,7 @@ type reference struct {
 	nodes  map[string]*expected
 	order  []string // of declaration
 	before [][2]string
+	left   map[string]bool // to the collector, if something else has decided that
 }
 
 // expected is what the rules say of one node.
@@ -46,10 +47,15 @@ func work(s scenario) *reference {
 			}
 		}
 	}
+	r.run()
+	return r
+}
+
+// run gives all nodes their turns, once they are planned.
+func (r *reference) run() {
 	for r.round() || r.untangle() {
 		continue
 	}
-	return r
 }
 
 // round gives every node a turn that can have one, and reports whether one had.
@@ -116,6 +122,10 @@ func required(edge string) bool {
 
 // plan is R2, R3, F1, F2 and F26 to F28.
 func (r *reference) plan(n *expected) {
+	if n.unlisted {
+		n.plan, n.state = "failed", workflow.Failed
+		return
+	}
 	activation := n.ask("activate", n.Activate)
 	switch {
 	case activation == "unknown":
@@ -135,7 +145,7 @@ func (r *reference) plan(n *expected) {
 func (r *reference) planWanted(n *expected) {
 	has := func(plan string) bool {
 		return slices.ContainsFunc(n.DependsOn, func(p prerequisite) bool {
-			return required(p.Edge) && r.nodes[p.Node].plan == plan
+			return required(p.Edge) && !p.bundled && r.nodes[p.Node].plan == plan
 		})
 	}
 	if has("unwanted") {
@@ -144,6 +154,10 @@ func (r *reference) planWanted(n *expected) {
 	}
 	if has("inactive") {
 		n.plan, n.state = "inactive", workflow.Inactive
+		return
+	}
+	if n.vanished {
+		n.plan = "unwanted"
 		return
 	}
 	switch n.ask("reconcileWhen", n.ReconcileWhen) {
@@ -158,6 +172,9 @@ func (r *reference) planWanted(n *expected) {
 
 // collected is R17 and F27: by walking the node's part of the graph.
 func (r *reference) collected(n *expected) bool {
+	if r.left != nil {
+		return r.left[n.Name]
+	}
 	part := []string{n.Name}
 	for i := 0; i < len(part); i++ {
 		at := r.nodes[part[i]]
@@ -209,7 +226,7 @@ func (r *reference) turnReconcile(n *expected) bool {
 		if !x.settled {
 			return false
 		}
-		if x.called {
+		if x.called && !x.head {
 			r.before = append(r.before, [2]string{x.Name, n.Name})
 		}
 		switch {
@@ -234,7 +251,10 @@ func (r *reference) turnReconcile(n *expected) bool {
 func (r *reference) vanishes(p prerequisite) bool {
 	x := r.nodes[p.Node]
 	away := x.plan == "inactive" || x.plan == "unwanted"
-	return (p.Edge == "optional" || p.Edge == "loose") && away || p.Edge == "gone" && x.plan == "inactive"
+	if p.implied && p.Edge == "gone" {
+		return x.plan != "failed"
+	}
+	return p.bundled && p.Edge != "gone" && away || (p.Edge == "optional" || p.Edge == "loose") && away || p.Edge == "gone" && x.plan == "inactive"
 }
 
 func (r *reference) satisfied(n *expected, p prerequisite) bool {
@@ -349,7 +369,7 @@ func (r *reference) holders(x *expected) []string {
 					}
 					continue
 				}
-				if r.holds(d, p.Edge, beyond) && !slices.Contains(found, name) {
+				if r.holds(d, p, beyond) && !slices.Contains(found, name) {
 					found = append(found, name)
 				}
 			}
@@ -359,14 +379,14 @@ func (r *reference) holders(x *expected) []string {
 	return found
 }
 
-func (r *reference) holds(d *expected, edge string, beyond bool) bool {
+func (r *reference) holds(d *expected, p prerequisite, beyond bool) bool {
 	switch d.plan {
 	case "unwanted":
 		return true
 	case "failed":
-		return edge != "loose" || r.Mode == "cleanup"
+		return p.Edge != "loose" || r.Mode == "cleanup"
 	case "wanted":
-		return d.exists() && (edge == "optional" || beyond)
+		return d.exists() && (p.Edge == "optional" || beyond || p.bundled && p.Edge != "loose")
 	}
 	return false
 }
@@ -396,7 +416,7 @@ func (r *reference) expectation() expectation {
 		Reconciled: []string{}, Deleted: []string{},
 	}
 	for _, pair := range r.before {
-		if r.nodes[pair[1]].called {
+		if n := r.nodes[pair[1]]; n.called && !n.head {
 			e.Before = append(e.Before, pair)
 		}
 	}
@@ -407,7 +427,7 @@ func (r *reference) expectation() expectation {
 		if n.causes != nil {
 			e.BlockedBy[name] = n.causes[:min(len(n.causes), 8)]
 		}
-		if n.called && n.plan == "wanted" {
+		if n.called && n.plan == "wanted" && !n.head {
 			e.Reconciled = append(e.Reconciled, name)
 		}
 		if n.called && n.plan == "unwanted" {

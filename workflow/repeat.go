@@ -13,6 +13,8 @@ import "strings"
 // deleted in reverse order, once what depends on it has been reconciled without it; which keys exist is asked of the
 // nodes' Resources (see [Resource]), and a cleanup uses only these.
 //
+// A Repeat that is inactive leaves all of it alone, and has no instances. In a cleanup it yields the keys that exist.
+//
 // The nodes in it have names like those of a group, and one row per key in a [Result].
 func Repeat[P any, K ~string, H any](
 	b *Builder[P], name string, keys func(r *Run[P]) ([]K, error), declare func(b *Builder[P], key Key[P, K]) H,
@@ -30,6 +32,13 @@ func Repeat[P any, K ~string, H any](
 			plain[i] = string(k)
 		}
 		return wanted, plain, err
+	}
+	h.repeat.typed = func(keys []string) any {
+		typed := make([]K, len(keys))
+		for i, k := range keys {
+			typed[i] = K(k)
+		}
+		return typed
 	}
 	h.node.head = h.repeat
 	b.graph.repeats = append(b.graph.repeats, h.repeat)
@@ -110,6 +119,7 @@ type repeat[P any] struct {
 	index int        // in the graph
 	nodes []*node[P] // that stand in it, also in Repeats in it; set by Build
 	keys  func(r *Run[P]) (value any, keys []string, err error)
+	typed func(keys []string) any // as what its head yields
 
 	atLeast, maxUnavailable int
 	inOrder                 bool

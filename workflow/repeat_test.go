@@ -231,6 +231,51 @@ func TestMaxUnavailable(t *testing.T) {
 	}
 }
 
+// An instance that was held back isn't free to change because of that.
+func TestMaxUnavailableHoldsAllOfAnInstance(t *testing.T) {
+	for _, concurrent := range []int{1, 16} {
+		w, b, image := newWorld(), workflow.NewBuilder[*primary]("held"), "1"
+		workflow.Repeat(b, "x", keysAre("a", "b", "c"), func(b *workflow.Builder[*primary], _ workflow.Key[*primary, string]) any {
+			for _, name := range []string{"m", "n", "o"} {
+				workflow.Add(b, name, object{world: w, want: func(run) string { return image }})
+			}
+			return workflow.Add(b, "ok", object{world: w})
+		}).MaxUnavailable(1)
+		runner := newRunner(t, b, workflow.Options{MaxConcurrent: concurrent})
+		runner.Reconcile(t.Context(), subject)
+		w.took()
+		image, w.broken["x-ok[b]"] = "2", true
+		w.objects["x-m[b]"], w.objects["x-n[b]"], w.objects["x-o[b]"] = image, image, image
+		result := runner.Reconcile(t.Context(), subject)
+		if log := w.took(); log != nil {
+			t.Errorf("b isn't ready, and yet: %v, %s", log, states(result))
+		}
+	}
+}
+
+// What is created in every instance at once lets nothing change that stands.
+func TestMaxUnavailableWhenANodeIsAdded(t *testing.T) {
+	w, image := newWorld(), "1"
+	runner := func(nodes ...string) *workflow.Runner[*primary] {
+		b := workflow.NewBuilder[*primary]("added")
+		workflow.Repeat(b, "x", keysAre("a", "b", "c"), func(b *workflow.Builder[*primary], _ workflow.Key[*primary, string]) any {
+			set := workflow.Add(b, "set", object{world: w, want: func(run) string { return image }})
+			for _, name := range nodes {
+				set.DependsOn(workflow.Add(b, name, object{world: w}))
+			}
+			return nil
+		}).MaxUnavailable(1)
+		return newRunner(t, b, workflow.Options{})
+	}
+	runner().Reconcile(t.Context(), subject)
+	w.took()
+	image, w.broken["x-set[a]"] = "2", true
+	result := runner("added").Reconcile(t.Context(), subject)
+	if log := strings.Join(w.took(), ", "); strings.Count(log, "create") != 3 || strings.Count(log, "update") != 1 {
+		t.Errorf("%s: %s", log, states(result))
+	}
+}
+
 func TestInOrder(t *testing.T) {
 	s := newShards("c", "a", "b")
 	s.repeated.InOrder()

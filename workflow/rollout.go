@@ -18,6 +18,7 @@ type rollout struct {
 	unready  bool  // one of its nodes has settled, but isn't ready
 	ailing   bool  // what stands of it isn't ready, and is to be changed
 	changing bool
+	held     bool // it wasn't let through in this run, and isn't ready for that reason
 }
 
 // wave is the instances of a Repeat that change in turns.
@@ -62,10 +63,14 @@ func (r *rollout) mayChange(final bool) bool {
 		return true
 	case w.inOrder && r.place > w.ready():
 		return false
-	case w.maxUnavailable == 0 || r.unready || r.ailing:
+	case w.maxUnavailable == 0 || r.unready && !r.held || r.ailing:
 		return true
 	default:
-		return (w.open == 0 || final) && w.unavailable < w.maxUnavailable
+		others := w.unavailable
+		if r.unavailable() {
+			others--
+		}
+		return (w.open == 0 || final) && others < w.maxUnavailable
 	}
 }
 
@@ -114,7 +119,8 @@ func (x *execution[P]) leaveWaves(v int32) {
 // park holds a flight back until the bounds of its Repeats let it through, and reports whether it must wait.
 func (x *execution[P]) park(f *flight[P]) bool {
 	v := f.vertex
-	if answer := f.step.ready.answer; answer == unmet || answer == broken {
+	answer := f.step.ready.answer
+	if (answer == unmet || answer == broken) && x.existsNow(v) != missing {
 		x.around(v, func(r *rollout) { r.ailing = true })
 	}
 	if x.letThrough(v, false) {
@@ -125,7 +131,8 @@ func (x *execution[P]) park(f *flight[P]) bool {
 	return true
 }
 
-// letThrough reports whether v may be written, and if so counts its instances as changing.
+// letThrough reports whether v may be written, and if so counts its instances as changing, unless it is only created:
+// that makes nothing unready that stands.
 func (x *execution[P]) letThrough(v int32, final bool) bool {
 	stands := x.existsNow(v) != missing
 	for i := x.layout.vertices[v].instance; i != nil; i = i.outer {
@@ -134,7 +141,9 @@ func (x *execution[P]) letThrough(v int32, final bool) bool {
 			return false
 		}
 	}
-	x.around(v, func(r *rollout) { r.changing = true })
+	if stands {
+		x.around(v, func(r *rollout) { r.changing = true })
+	}
 	return true
 }
 
@@ -180,6 +189,9 @@ func (x *execution[P]) stopRollOut() bool {
 	row.State, row.Reason = Waiting, "MaxUnavailable"
 	row.Message = "it isn't changed while as many others as may be are unavailable"
 	for i := x.layout.vertices[v].instance; i != nil; i = i.outer {
+		if !i.mayChange(true) {
+			i.held = true
+		}
 		if w := i.wave; w != nil && w.inOrder && i.place > w.ready() {
 			row.Reason, row.Message = "InOrder", fmt.Sprintf("it waits until key %q is ready", w.members[w.done].key)
 		}

@@ -139,7 +139,7 @@ func (r *Run[P]) value(n *node[P], how read) (any, bool) {
 	switch {
 	case v == nobody:
 		return nil, false
-	case r.x.cleanup && !r.x.comesFirst(v) && r.node() != nil: // a cleanup makes no other values
+	case r.x.cleanup && n.manages && !r.x.comesFirst(v) && r.node() != nil: // a cleanup makes no other values
 		return r.observe(n, path)
 	default:
 		return r.x.cells[v].value, r.x.marks[v].applied
@@ -195,9 +195,6 @@ func (r *Run[P]) observe(n *node[P], path []string) (any, bool) {
 	}
 	resource := r.x.runner.resources[n.index]
 	value, presence, err := resource.observe(view)
-	if err == nil && presence == Absent && r.executing && !n.manages {
-		value, presence, err = computed(resource, view)
-	}
 	if err == nil && presence == Indeterminate {
 		err = fmt.Errorf("node %q can't tell whether its dependent exists", n.name)
 	}

@@ -41,6 +41,14 @@ type actor struct {
 	DeletedWhen   string         `yaml:"deletedWhen"`
 	OnReconcile   string         `yaml:"onReconcile"`
 	OnDelete      string         `yaml:"onDelete"`
+	instance
+}
+
+// instance is what an actor is that stands for an instance of a repeated node; no scenario has any.
+type instance struct {
+	head     bool // that of a Repeat, which has no calls
+	vanished bool // its key isn't wanted any more
+	unlisted bool // it stands for those that couldn't be listed
 }
 
 // prerequisite is a plain name, or a map that says more about the edge.
@@ -48,6 +56,8 @@ type prerequisite struct {
 	Node      string `yaml:"node"`
 	Edge      string `yaml:"edge"`
 	Predicate string `yaml:"predicate"`
+	bundled   bool   // it is one of several of an edge from outside into a Repeat
+	implied   bool   // it leads to the head of a Repeat, since another leads into that
 }
 
 func (p *prerequisite) UnmarshalYAML(value *yaml.Node) error {

@@ -29,6 +29,14 @@ func (s *scope[P]) within(name string, repeated *repeat[P]) *scope[P] {
 	return &scope[P]{parent: s, name: s.prefix() + name, repeat: repeated}
 }
 
+// root returns the whole graph.
+func (s *scope[P]) root() *scope[P] {
+	for s.parent != nil {
+		s = s.parent
+	}
+	return s
+}
+
 // holds reports whether n stands in s, or in a part of it, or is its head.
 func (s *scope[P]) holds(n *node[P]) bool {
 	if n == s.head {
@@ -67,8 +75,12 @@ func (n *node[P]) expand(nodes []*node[P]) {
 	var out []edge[P]
 	for declared, e := range n.declared {
 		e.declared = int32(declared)
-		if e.all == nil {
+		switch {
+		case e.all == nil:
 			out = append(out, n.into(e)...)
+			continue
+		case e.all.root() != n.scope.root():
+			out = append(out, edge[P]{}) // it leads to another workflow
 			continue
 		}
 		for _, to := range nodes {
@@ -77,6 +89,9 @@ func (n *node[P]) expand(nodes []*node[P]) {
 				single.to = to
 				if to != e.all.head && e.kind == where { // the predicate is about the keys
 					single.kind = ready
+				}
+				if to.cleanup && !n.cleanup && e.kind.required() && to != e.all.head { // there is nothing to require yet
+					single.kind = optional
 				}
 				out = append(out, n.into(single)...)
 			}

@@ -207,12 +207,12 @@ func (p player) conditions(h handle) {
 	}
 }
 
-func (p prerequisite) of(x handle) workflow.Edge[*primary] {
+func (p prerequisite) of(x workflow.Handle[*primary]) workflow.Edge[*primary] {
 	switch p.Edge {
 	case "applied":
 		return workflow.Applied(x)
 	case "where":
-		return workflow.Where(x, func(string) workflow.Verdict { return verdictOf(p.Predicate) })
+		return workflow.Where(x.(workflow.Source[*primary, string]), func(string) workflow.Verdict { return verdictOf(p.Predicate) })
 	case "toCreate":
 		return workflow.ToCreate(x)
 	case "optional":

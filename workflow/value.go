@@ -27,13 +27,35 @@ func (c computing[P, V]) Prepare(r *Run[P]) (Step[V], error) {
 
 func (computing[P, V]) Delete(*Run[P]) (Removal, error) { return Removal{Gone: true}, nil }
 
-// computed returns what a node that manages nothing, and observes nothing, yields outside of its turn: in a cleanup, to
-// the nodes that exist only there.
-func computed[P any](of resource[P], view *Run[P]) (any, Presence, error) {
-	view.executing = true
-	var step prepared
-	if err := of.prepare(view, &step); err != nil || step.run != nil {
-		return nil, Indeterminate, err
+// computeFor works out what v reads in a cleanup from nodes that manage nothing and have no turn there: each once, before
+// the first that reads it.
+func (x *execution[P]) computeFor(v int32) error {
+	for _, a := range x.layout.prerequisites.of(v) {
+		if a.kind == gone || x.traits(a.to).has(manages|atCleanup) || x.marks[a.to].applied {
+			continue
+		}
+		if err := x.computeFor(a.to); err != nil {
+			return err
+		}
+		if err := x.compute(a.to); err != nil {
+			return &NodeError{Node: x.layout.vertices[a.to].title(), Err: err}
+		}
 	}
-	return step.value, Present, nil
+	return nil
+}
+
+// compute takes what v observes, or else what it computes.
+func (x *execution[P]) compute(v int32) error {
+	value, err := inline(x, v, func(r *Run[P]) (any, error) {
+		value, presence, err := x.resource(v).observe(r)
+		if err != nil || presence == Present {
+			return value, err
+		}
+		r.executing = true
+		var step prepared
+		err = x.resource(v).prepare(r, &step)
+		return step.value, err
+	})
+	x.cells[v].value, x.marks[v].applied = value, err == nil
+	return err
 }

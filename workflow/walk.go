@@ -110,7 +110,7 @@ func (x *execution[P]) settle(v int32) {
 func (x *execution[P]) arrive(v int32, m *mark) {
 	for _, a := range x.layout.downstream.of(v) {
 		d := &x.marks[a.to]
-		if d.planned != wanted || d.settled || !a.waitsFor(m.planned) || x.cleanup && !a.kind.required() {
+		if d.planned != wanted || d.settled || !a.waitsFor(m.planned) || x.cleanup && a.kind == gone {
 			continue
 		}
 		if !m.plainly(a.kind) {
