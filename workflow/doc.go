@@ -41,6 +41,6 @@
 //   - With MaxConcurrent 1 a run is deterministic.
 //   - A node with nothing to do costs no goroutine and no allocation of its own.
 //
-// The package knows no Kubernetes: the primary may be of any type. It keeps no history and stores nothing: what a Runner
-// remembers are hints, and losing them costs time, never correctness.
+// The package knows no Kubernetes: the primary may be of any type. It keeps no history and stores nothing: what a
+// Runner remembers are hints, and losing them costs time, never correctness.
 package workflow

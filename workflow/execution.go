@@ -136,6 +136,7 @@ func (x *execution[P]) run() *Result {
 	if x.alarm != nil {
 		x.alarm.Stop()
 	}
+	x.forgetGone()
 	return x.result(nil)
 }
 

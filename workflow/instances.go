@@ -98,8 +98,8 @@ func (i *instance) name() string {
 	return i.key
 }
 
-// asksKeys reports whether a Repeat is to be asked for its keys: one that is wanted, or that exists only in this cleanup
-// and isn't unwanted by its own precondition.
+// asksKeys reports whether a Repeat is to be asked for its keys: one that is wanted, or that exists only in this
+// cleanup and isn't unwanted by its own precondition.
 func (x *execution[P]) asksKeys(part *repeat[P], head int32) bool {
 	if !x.cleanup {
 		return x.marks[head].planned == wanted

@@ -14,6 +14,9 @@ package workflow
 //
 // A [Repeat] of such nodes asks for its keys in the cleanup.
 //
+// It runs at least once: after a restart maybe again, as long as anything is left of what it requires. What it makes of
+// many instances must not depend on how many of them are left.
+//
 // A node that exists always can't require it, but may be Optional to it: then it is gone before.
 func OnCleanup[P any](b *Builder[P]) *Builder[P] {
 	late := *b
@@ -35,7 +38,7 @@ func (x *execution[P]) classifyLast(v int32, at *vertex[P]) planned {
 			return p
 		}
 	}
-	if x.lacks(v) {
+	if x.vanishes(v, at) || x.lacks(v) {
 		return x.rests(v)
 	}
 	for _, a := range x.layout.prerequisites.of(v) {

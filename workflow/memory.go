@@ -5,6 +5,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 )
@@ -90,6 +91,23 @@ func (x *execution[P]) remembered() *memory {
 		x.runner.memories.put(x.subject.ID, x.memory)
 	}
 	return x.memory
+}
+
+// forgetGone forgets what is remembered of instances that this run hasn't: their keys are neither wanted nor there.
+func (x *execution[P]) forgetGone() {
+	if x.memory == nil || x.layout.base == nil {
+		return
+	}
+	gone := func(which identified) bool {
+		n := x.runner.workflow.nodes[which.node]
+		if n.depth() == 0 || which.key == "" && x.layout.unlisted[n] != nil {
+			return false
+		}
+		path, ok := split(which.key, n.depth())
+		return !ok || x.layout.find(n, path) == nobody
+	}
+	maps.DeleteFunc(x.memory.failures, func(which failing, _ *failure) bool { return gone(which.identified) })
+	maps.DeleteFunc(x.memory.episodes, func(which identified, _ *episode) bool { return gone(which) })
 }
 
 // resting returns why v must not be executed now: its last execution failed, and since then neither its delay has

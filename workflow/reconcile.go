@@ -7,22 +7,12 @@ import (
 	"runtime/debug"
 )
 
-// startReconcile checks the edges of a wanted vertex, then its gate, then prepares it. It reports whether v has its
-// state; otherwise its Do is running, or is to run.
+// startReconcile prepares a wanted vertex, if nothing keeps it from that. It reports whether v has its state; otherwise
+// its Do is running, or is to run.
 func (x *execution[P]) startReconcile(v int32) bool {
-	if x.marks[v].doubtful && x.cannotStart(v) {
-		return true
-	}
 	at := &x.layout.vertices[v]
-	x.view(v).executing = true
-	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.mustRest(v, preparation) {
+	if x.isKept(v, at) {
 		return true
-	}
-	if x.cleanup {
-		if err := x.computeFor(v); err != nil {
-			x.erred(v, preparation, err)
-			return true
-		}
 	}
 	step := &x.step
 	if err := x.prepare(v, step); err != nil {
@@ -41,11 +31,30 @@ func (x *execution[P]) startReconcile(v int32) bool {
 	}
 	f := x.newFlight(v, reconciling)
 	f.step = *step
-	if at.traits.has(rollsOut) && x.park(f) {
+	if !at.traits.has(rollsOut) || !x.park(f) {
+		x.launch(f)
+	}
+	return false
+}
+
+// isKept reports whether v can't be prepared now, and fills in its row if so: first its edges count, then its gate, then
+// whether it rests after a failure, or what it reads can't be told.
+func (x *execution[P]) isKept(v int32, at *vertex[P]) bool {
+	if x.marks[v].doubtful && x.cannotStart(v) {
+		return true
+	}
+	x.view(v).executing = true
+	if at.traits.has(holdsBack) && x.isHeldBack(v, at.node) || x.mustRest(v, preparation) {
+		return true
+	}
+	if !x.cleanup {
 		return false
 	}
-	x.launch(f)
-	return false
+	err := x.computeFor(v)
+	if err != nil {
+		x.erred(v, preparation, err)
+	}
+	return err != nil
 }
 
 // prepare is inline, without a closure for every vertex.

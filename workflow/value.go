@@ -27,8 +27,8 @@ func (c computing[P, V]) Prepare(r *Run[P]) (Step[V], error) {
 
 func (computing[P, V]) Delete(*Run[P]) (Removal, error) { return Removal{Gone: true}, nil }
 
-// computeFor works out what v reads in a cleanup from nodes that manage nothing and have no turn there: each once, before
-// the first that reads it.
+// computeFor works out what v reads in a cleanup from nodes that manage nothing and have no turn there: each once,
+// before the first that reads it.
 func (x *execution[P]) computeFor(v int32) error {
 	for _, a := range x.layout.prerequisites.of(v) {
 		if a.kind == gone || x.traits(a.to).has(manages|atCleanup) || x.marks[a.to].applied {
