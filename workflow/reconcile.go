@@ -37,8 +37,8 @@ func (x *execution[P]) startReconcile(v int32) bool {
 	return false
 }
 
-// isKept reports whether v can't be prepared now, and fills in its row if so: first its edges count, then its gate, then
-// whether it rests after a failure, or what it reads can't be told.
+// isKept reports whether v can't be prepared now, and fills in its row if so: first its edges count, then its gate,
+// then whether it rests after a failure, or what it reads can't be told.
 func (x *execution[P]) isKept(v int32, at *vertex[P]) bool {
 	if x.marks[v].doubtful && x.cannotStart(v) {
 		return true

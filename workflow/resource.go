@@ -150,7 +150,8 @@ func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 // do runs what prepare has found, and leaves there what came of it.
 func (e erased[P, V]) do(ctx context.Context, p *prepared) (Operation, error) {
 	o, err := p.run.(func(context.Context) (Outcome[V], error))(ctx)
-	p.value, p.ready, p.poll = &o.Value, o.Ready, o.Poll
+	value := o.Value // a pointer into the outcome would keep all of it
+	p.value, p.ready, p.poll = &value, o.Ready, o.Poll
 	return o.Operation, err
 }
 
