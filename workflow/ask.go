@@ -83,8 +83,8 @@ func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
 	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict {
 		return e.to.veil(e.holds(x.cells[a.to].value))
 	})
-	if verdict.answer == unmet && x.out[v].Reason == "" {
-		x.out[v].judged("", verdict) // the prerequisite is ready: only this says what is amiss
+	if verdict.answer == unmet && x.row(v).Reason == "" {
+		x.row(v).judged("", verdict) // the prerequisite is ready: only this says what is amiss
 	}
 	if x.predicates != nil {
 		x.predicates[which] = verdict
@@ -112,7 +112,7 @@ func (x *execution[P]) answered(v int32, name string, holds func(*Run[P]) Verdic
 
 // note keeps what a condition of v has answered.
 func (x *execution[P]) note(v int32, name string, verdict Verdict) {
-	row := &x.out[v]
+	row := x.row(v)
 	row.Verdicts = append(row.Verdicts, Answer{name, verdict})
 }
 

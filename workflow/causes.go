@@ -60,5 +60,5 @@ func (x *execution[P]) blame(v int32, state State, why *causes) {
 		}
 	}
 	x.cells[v].why = why
-	x.out[v].State, x.out[v].BlockedBy, x.out[v].MoreCauses = state, why.names, len(why.vertices) > maxCauses
+	x.row(v).State, x.row(v).BlockedBy, x.row(v).MoreCauses = state, why.names, len(why.vertices) > maxCauses
 }

@@ -169,7 +169,7 @@ func (x *execution[P]) hasLetGo(d int32) bool {
 	case x.cleanup:
 		return m.ready
 	default:
-		return m.applied || m.changes && x.out[d].Reason == ReasonPlanned
+		return m.applied || m.changes && x.row(d).Reason == ReasonPlanned
 	}
 }
 
@@ -180,7 +180,7 @@ func (x *execution[P]) startDelete(v int32) bool {
 		x.blame(v, Deleting, why)
 		return true
 	}
-	row := &x.out[v]
+	row := x.row(v)
 	switch verdict := x.askAll(v, x.node(v).remove); verdict.answer {
 	case met:
 	case unmet:
@@ -214,7 +214,7 @@ func (x *execution[P]) startDelete(v int32) bool {
 
 // removed asks the postcondition once the resource has said that the dependent is gone.
 func (x *execution[P]) removed(v int32, r Removal) {
-	row := &x.out[v]
+	row := x.row(v)
 	row.Operation, row.Poll = r.Operation, r.Poll
 	if !r.Gone {
 		x.succeeded(v)

@@ -43,7 +43,7 @@ func (x *execution[P]) preview(v int32, t task) bool {
 
 // previewed fills in the row of a node that would be written.
 func (x *execution[P]) previewed(f *flight[P]) {
-	v, row := f.vertex, &x.out[f.vertex]
+	v, row := f.vertex, x.row(f.vertex)
 	if f.err != nil {
 		x.erred(v, question, fmt.Errorf("asking what would change: %w", f.err))
 		return
@@ -55,7 +55,7 @@ func (x *execution[P]) previewed(f *flight[P]) {
 
 // previewRemoval takes it that a deletion succeeds at once, so that what it holds is shown as going too.
 func (x *execution[P]) previewRemoval(v int32) bool {
-	row := &x.out[v]
+	row := x.row(v)
 	row.State, row.Reason, row.Message, row.Operation = Deleting, ReasonPlanned, "it would be deleted", Delete
 	x.marks[v].gone = true
 	return true
@@ -65,7 +65,7 @@ func (x *execution[P]) previewRemoval(v int32) bool {
 func (x *execution[P]) unplanned(v int32) {
 	for _, cause := range x.cells[v].why.vertices {
 		if m := &x.marks[cause]; m.changes || m.planned == unwanted && m.gone {
-			x.out[v].State = Unplanned
+			x.row(v).State = Unplanned
 			x.marks[v].changes = true
 			return
 		}

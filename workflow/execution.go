@@ -92,7 +92,7 @@ func (x *execution[P]) extend() {
 	answers := make([]Answer, x.layout.answers(from, to))
 	for v := from; v < to; v++ {
 		count := x.layout.vertices[v].node.conditions()
-		x.out[v].Verdicts, answers = answers[:0:count], answers[count:]
+		x.row(int32(v)).Verdicts, answers = answers[:0:count], answers[count:]
 	}
 }
 
@@ -105,6 +105,13 @@ func more[T any](s []T, length int) []T {
 }
 
 func (x *execution[P]) node(v int32) *node[P] { return x.layout.vertices[v].node }
+
+func (x *execution[P]) row(v int32) *NodeResult {
+	if x.layout.rows != nil {
+		v = x.layout.rows[v]
+	}
+	return &x.out[v]
+}
 
 func (x *execution[P]) traits(v int32) traits { return x.layout.vertices[v].traits }
 

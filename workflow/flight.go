@@ -138,7 +138,7 @@ func (x *execution[P]) land(f *flight[P]) {
 		x.settle(v)
 		return
 	}
-	x.out[v].Duration = f.took
+	x.row(v).Duration = f.took
 	switch {
 	case f.task == previewing:
 		x.previewed(f)

@@ -128,7 +128,7 @@ func (l *layout[P]) find(n *node[P], path []string) int32 {
 	case l == nil:
 		return nobody
 	case l.base == nil:
-		return n.index
+		return l.declared[n.index]
 	case l.base[n.index] == nobody || n.scope.repeat == nil:
 		return l.base[n.index]
 	}

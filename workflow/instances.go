@@ -144,7 +144,7 @@ func (r *Run[P]) askedKeys() (value any, presence Presence, err error) {
 	case r.vertex == nobody:
 		return nil, Absent, nil
 	case r.x.marks[r.vertex].planned == undecided:
-		return nil, Indeterminate, r.x.out[r.vertex].Err
+		return nil, Indeterminate, r.x.row(r.vertex).Err
 	case r.x.cells[r.vertex].value == nil:
 		return nil, Absent, nil
 	default:

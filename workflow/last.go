@@ -98,7 +98,7 @@ func (x *execution[P]) isLacking(v int32) bool {
 
 // rests fills in the row of a vertex that has nothing left to do but to go.
 func (x *execution[P]) rests(v int32) planned {
-	x.out[v].State, x.out[v].Message = Ready, "nothing is left to do for it"
+	x.row(v).State, x.row(v).Message = Ready, "nothing is left to do for it"
 	return finished
 }
 
@@ -119,9 +119,9 @@ func (x *execution[P]) beginLast() bool {
 			x.remembered().ended[x.identity(v)] = true
 		}
 		*m = mark{planned: unwanted, exists: m.exists}
-		x.out[v].State, x.out[v].Reason, x.out[v].Message = "", "", ""
+		x.row(v).State, x.row(v).Reason, x.row(v).Message = "", "", ""
 		if !x.traits(v).has(manages) {
-			m.settled, x.out[v].State = true, Deleted
+			m.settled, x.row(v).State = true, Deleted
 			continue
 		}
 		x.left++
@@ -141,6 +141,6 @@ func (x *execution[P]) mayGoLast(v int32) bool {
 	case wanted:
 		return m.ready
 	default:
-		return x.out[v].State == Deleted
+		return x.row(v).State == Deleted
 	}
 }

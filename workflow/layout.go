@@ -7,16 +7,18 @@ import "slices"
 // layout is the graph that a run walks: vertices by number, and what joins them.
 //
 // A run knows vertices only, never nodes: a node that is declared once may have many instances. A graph without Repeats
-// has one layout, made by Build, with a vertex per node in declaration order. With Repeats each run makes its own, in
-// the order of its plan, since only the plan tells the keys: see grow.
+// has one layout, made by Build, with a vertex per node, numbered in the order in which a run that has nothing to wait
+// for comes to them: so it goes through its memory from end to end. With Repeats each run makes its own, in the order of
+// its plan, since only the plan tells the keys: see grow.
 type layout[P any] struct {
 	vertices []vertex[P]
-	order    []int32 // topological, ties by declaration order
+	order    []int32 // topological; ties by declaration order, if nodes are asked anything
 	links
 	reconciles, deletes ranking
 	// position is where a vertex stands among all in declaration order, keys sorted; declared is the inverse.
 	position, declared []int32
-	conditions         int // so many verdicts may be asked for
+	rows               []int32 // the row of a vertex in the result while the run fills it in; nil: by number
+	conditions         int     // so many verdicts may be asked for
 	grown[P]
 }
 
@@ -59,26 +61,46 @@ func (l *layout[P]) answers(from, to int) (count int) {
 	return count
 }
 
-// staticLayout takes links without cycles.
+// staticLayout takes the links between nodes, without cycles.
 func staticLayout[P any](nodes []*node[P], l links) *layout[P] {
-	same := identity(len(nodes))
-	out := &layout[P]{
-		vertices: make([]vertex[P], len(nodes)), links: l, order: l.topological(), position: same, declared: same,
-	}
-	for i, n := range nodes {
-		out.vertices[i] = newVertex(n, nil)
+	order := l.topological()
+	ranked := newRanking(longest(backwards(order), l.downstream), identity(len(nodes)))
+	out := &layout[P]{vertices: make([]vertex[P], len(nodes)), position: ranked.vertex, declared: ranked.rank}
+	prerequisites := arcs{first: make([]int32, 1, len(nodes)+1), list: make([]arc, 0, len(l.prerequisites.list))}
+	asks := false
+	for v, i := range ranked.vertex {
+		n := nodes[i]
+		out.vertices[v] = newVertex(n, nil)
 		out.conditions += n.conditions()
+		asks = asks || n.traits.has(activates|decides)
+		for _, a := range l.prerequisites.of(i) {
+			a.to = ranked.rank[a.to]
+			prerequisites.list = append(prerequisites.list, a)
+		}
+		prerequisites.first = append(prerequisites.first, int32(len(prerequisites.list)))
+	}
+	out.links = newLinks(prerequisites)
+	out.order = identity(len(nodes))
+	if asks { // then one can tell in which order
+		for at, i := range order {
+			out.order[at] = ranked.rank[i]
+		}
 	}
 	out.rank()
+	out.rows = out.position
 	return out
 }
 
 // rank works out the order of dispatch.
 func (l *layout[P]) rank() {
-	backwards := slices.Clone(l.order)
-	slices.Reverse(backwards)
-	l.reconciles = newRanking(longest(backwards, l.downstream), l.declared)
+	l.reconciles = newRanking(longest(backwards(l.order), l.downstream), l.declared)
 	l.deletes = newRanking(longest(l.order, l.prerequisites), l.declared)
+}
+
+func backwards(order []int32) []int32 {
+	back := slices.Clone(order)
+	slices.Reverse(back)
+	return back
 }
 
 // longest returns the length of the longest way from each vertex over next; order has what next leads to first.

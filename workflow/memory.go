@@ -177,7 +177,7 @@ func (x *execution[P]) isHung(v int32) bool {
 	if x.dry || !x.runner.hung.any() || !x.runner.hung.has(x.identity(v)) {
 		return false
 	}
-	row := &x.out[v]
+	row := x.row(v)
 	row.fail(reasonTimedOut, errors.New("an earlier execution was abandoned and hasn't returned yet"))
 	row.RetryAfter = grace
 	return true
@@ -187,7 +187,7 @@ func (x *execution[P]) isHung(v int32) bool {
 // delay.
 func (x *execution[P]) unanswered(v int32, reason string, verdict Verdict) {
 	x.refused(v, question, Because(reason, verdict.Err()))
-	x.out[v].Recheck = soonest(x.out[v].Recheck, verdict.recheck)
+	x.row(v).Recheck = soonest(x.row(v).Recheck, verdict.recheck)
 }
 
 // refused records a failure that costs nothing to find out, and so is found out in every run: unless it is of another
@@ -238,7 +238,7 @@ func (x *execution[P]) failed(v int32, intent uint64, err error) {
 
 // rest fills in the row of a node that failed and isn't executed now.
 func (x *execution[P]) rest(v int32, f *failure) {
-	row := &x.out[v]
+	row := x.row(v)
 	row.fail("Error", f.err)
 	row.Attempts = f.attempts
 	if !f.until.IsZero() {

@@ -35,7 +35,7 @@ func (x *execution[P]) classify(v int32) {
 		m.planned = x.classifyCleanup(v, at)
 	case at.node.cleanup:
 		m.planned = dormant
-		x.out[v].State = Disabled
+		x.row(v).State = Disabled
 	default:
 		m.planned = x.classifyReconcile(v, at)
 	}
@@ -52,9 +52,9 @@ func (x *execution[P]) classifyUnwanted(v int32, at *vertex[P]) {
 	case at.traits.has(manages):
 		x.deletes = true
 	case x.cleanup:
-		x.out[v].State = Deleted
+		x.row(v).State = Deleted
 	default:
-		x.out[v].State = Disabled
+		x.row(v).State = Disabled
 	}
 }
 
@@ -71,7 +71,7 @@ func (x *execution[P]) activated(v int32, at *vertex[P]) planned {
 	case met:
 		return wanted
 	case unmet:
-		x.out[v].judged(Inactive, verdict)
+		x.row(v).judged(Inactive, verdict)
 		return inactive
 	default:
 		x.unanswered(v, "ActivationUnknown", verdict)
@@ -96,7 +96,7 @@ func (x *execution[P]) classifyReconcile(v int32, at *vertex[P]) planned {
 		}
 	}
 	switch {
-	case x.out[v].State == Inactive:
+	case x.row(v).State == Inactive:
 		return inactive
 	case x.vanishes(v, at):
 		return unwanted
@@ -112,14 +112,14 @@ func (x *execution[P]) vanishes(v int32, at *vertex[P]) bool {
 	if at.instance == nil || !at.instance.vanished {
 		return false
 	}
-	x.out[v].Reason, x.out[v].Message = "KeyVanished", "its key isn't wanted any more"
+	x.row(v).Reason, x.row(v).Message = "KeyVanished", "its key isn't wanted any more"
 	return true
 }
 
 // goesWithout takes in that a prerequisite of v isn't wanted, for whatever reason, and reports whether v isn't either.
 // If one is inactive v is too, unless another one isn't wanted.
 func (x *execution[P]) goesWithout(v int32, a arc, p planned) bool {
-	row, needs := &x.out[v], a.kind.required() && !a.bundled
+	row, needs := x.row(v), a.kind.required() && !a.bundled
 	switch {
 	case p == undecided && a.kind == gone:
 		x.marks[v].doubtful = true
@@ -137,7 +137,7 @@ func (x *execution[P]) precondition(v int32, at *vertex[P]) planned {
 	case met:
 		return wanted
 	case unmet:
-		x.out[v].judged("", verdict)
+		x.row(v).judged("", verdict)
 		return unwanted
 	default:
 		x.unanswered(v, "PreconditionUnknown", verdict)
@@ -152,7 +152,7 @@ func (x *execution[P]) classifyCleanup(v int32, at *vertex[P]) planned {
 	case at.traits.has(atCleanup):
 		return x.classifyLast(v, at)
 	case x.runner.collected[at.node.index]:
-		x.out[v].State = Collected
+		x.row(v).State = Collected
 		return collected
 	default:
 		return unwanted

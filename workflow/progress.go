@@ -20,18 +20,18 @@ type episode struct {
 // settles once that answer has landed, otherwise now.
 func (x *execution[P]) conclude(v int32) {
 	ended := x.ctx.Err() != nil // then nothing new is started
-	if !x.traits(v).has(concludes) || x.dry || x.out[v].Reason == reasonCancelled || !x.mustAnswer(v) || ended {
+	if !x.traits(v).has(concludes) || x.dry || x.row(v).Reason == reasonCancelled || !x.mustAnswer(v) || ended {
 		x.settle(v)
 		return
 	}
 	f := x.newFlight(v, answering)
-	f.cause = x.out[v].Err
+	f.cause = x.row(v).Err
 	x.launch(f)
 }
 
 // mustAnswer reports whether the failure of v is to be answered now.
 func (x *execution[P]) mustAnswer(v int32) bool {
-	n, row := x.node(v), &x.out[v]
+	n, row := x.node(v), x.row(v)
 	if x.marks[v].planned != wanted || row.State == Ready {
 		x.endEpisode(v)
 		return false
@@ -69,7 +69,7 @@ func (x *execution[P]) episode(v int32) *episode {
 
 // expect fails v if it hasn't been ready for longer than its deadline; else it asks for a run when that is reached.
 func (x *execution[P]) expect(v int32, e *episode) {
-	deadline, row := x.node(v).deadline, &x.out[v]
+	deadline, row := x.node(v).deadline, x.row(v)
 	if deadline == 0 || row.State == Failed && IsTerminal(row.Err) {
 		return
 	}
@@ -88,7 +88,7 @@ func (x *execution[P]) hear(f *flight[P]) {
 		x.episode(f.vertex).answered = true
 		return
 	}
-	row := &x.out[f.vertex]
+	row := x.row(f.vertex)
 	row.Err = errors.Join(f.cause, fmt.Errorf("answering the failure: %w", f.err))
 	row.Message = row.Err.Error()
 	row.RetryAfter = x.node(f.vertex).backoff.delay(1, x.runner.options.Jitter())

@@ -81,7 +81,7 @@ func (x *execution[P]) isHeldBack(v int32, n *node[P]) bool {
 	case met:
 		return false
 	case unmet:
-		x.out[v].judged(Waiting, verdict)
+		x.row(v).judged(Waiting, verdict)
 	default:
 		x.unanswered(v, "GateUnknown", verdict)
 	}
@@ -178,7 +178,7 @@ func (x *execution[P]) isAway(v int32, a arc) bool {
 	case planned == inactive || planned == dormant:
 		return true
 	default:
-		return planned == unwanted && x.out[a.to].State == Disabled
+		return planned == unwanted && x.row(a.to).State == Disabled
 	}
 }
 
@@ -187,7 +187,7 @@ func (x *execution[P]) erred(v int32, intent uint64, err error) {
 	switch ended := x.ctx.Err(); {
 	case x.notYet(v, intent, err):
 	case ended != nil && errors.Is(err, ended): // it didn't fail, it was cut short
-		x.out[v].fail(reasonCancelled, err)
+		x.row(v).fail(reasonCancelled, err)
 	default:
 		x.failed(v, intent, err)
 	}
@@ -200,7 +200,7 @@ func (x *execution[P]) notYet(v int32, intent uint64, err error) bool {
 		return false
 	}
 	x.forget(v, kindOfFailure(intent))
-	row, state := &x.out[v], Waiting
+	row, state := x.row(v), Waiting
 	if x.marks[v].planned == unwanted {
 		state = Deleting
 	}
@@ -213,9 +213,11 @@ func (x *execution[P]) notYet(v int32, intent uint64, err error) bool {
 
 // reconciled judges the readiness of what came back.
 func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) {
-	c, m, row := &x.cells[v], &x.marks[v], &x.out[v]
+	c, m, row := &x.cells[v], &x.marks[v], x.row(v)
 	c.value, m.applied = step.value, true
-	row.Operation, row.Poll = operation, step.poll
+	if operation != None || step.poll != 0 { // most rows needn't be touched beyond their beginning
+		row.Operation, row.Poll = operation, step.poll
+	}
 	verdict := &step.ready
 	if x.traits(v).has(judges) {
 		all := Met()
@@ -239,7 +241,9 @@ func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) 
 		row.fail(verdict.reason, Terminal(errors.New(verdict.message)))
 	default:
 		row.State, m.ready = Ready, true
-		row.Reason, row.Message = "", ""
+		if row.Reason != "" {
+			row.Reason, row.Message = "", ""
+		}
 		if x.cleanup && x.traits(v).has(manages) { // what it has let go may not come back
 			x.remembered().ended[x.identity(v)] = true
 		}

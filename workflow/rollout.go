@@ -185,7 +185,7 @@ func (x *execution[P]) stopRollOut() bool {
 	}
 	v := x.parked[0].vertex
 	x.unpark(0)
-	row := &x.out[v]
+	row := x.row(v)
 	row.State, row.Reason = Waiting, "MaxUnavailable"
 	row.Message = "it isn't changed while as many others as may be are unavailable"
 	for i := x.layout.vertices[v].instance; i != nil; i = i.outer {

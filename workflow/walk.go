@@ -94,7 +94,7 @@ func (x *execution[P]) settle(v int32) {
 	m, at := &x.marks[v], &x.layout.vertices[v]
 	m.settled = true
 	x.left--
-	x.out[v].Name, x.out[v].Key = at.name, at.key()
+	x.row(v).Name, x.row(v).Key = at.name, at.key()
 	if x.turns(v, m) {
 		x.leaveWaves(v)
 	}
@@ -157,7 +157,7 @@ func (x *execution[P]) start(v int32) bool {
 
 // cancelled fills in the row of a vertex that isn't started any more, since the run has been cancelled.
 func (x *execution[P]) cancelled(v int32) {
-	row := &x.out[v]
+	row := x.row(v)
 	row.State, row.Reason, row.Message = Blocked, reasonCancelled, "the run was cancelled"
 	if x.marks[v].planned == unwanted {
 		row.State = Deleting
