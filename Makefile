@@ -1,7 +1,7 @@
 # Everything that is done to this repository, at home and in CI. GNU make 3.81 or newer.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-unit controlplane bench cover lint lint-bites fmt generate verify clean presubmit
+.PHONY: help demo build test test-unit controlplane fuzz bench cover lint lint-bites fmt generate verify clean presubmit
 
 # The modules that hold code. hack/tools only pins the tools.
 MODULES := . hack/controlplane
@@ -37,6 +37,9 @@ test-unit: ## Run the tests that need no control plane
 
 controlplane: ## Build the test control plane unless it is there; the first time takes many minutes
 	@cd hack/controlplane && go run .
+
+fuzz: ## Fuzz the parsers and the builder, a minute each (FUZZTIME=10m: longer)
+	@hack/fuzz.sh $(or $(FUZZTIME),1m)
 
 bench: controlplane ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...

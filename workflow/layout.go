@@ -8,8 +8,8 @@ import "slices"
 //
 // A run knows vertices only, never nodes: a node that is declared once may have many instances. A graph without Repeats
 // has one layout, made by Build, with a vertex per node, numbered in the order in which a run that has nothing to wait
-// for comes to them: so it goes through its memory from end to end. With Repeats each run makes its own, in the order of
-// its plan, since only the plan tells the keys: see grow.
+// for comes to them: so it goes through its memory from end to end. With Repeats each run makes its own, in the order
+// of its plan, since only the plan tells the keys: see grow.
 type layout[P any] struct {
 	vertices []vertex[P]
 	order    []int32 // topological; ties by declaration order, if nodes are asked anything
@@ -17,8 +17,10 @@ type layout[P any] struct {
 	reconciles, deletes ranking
 	// position is where a vertex stands among all in declaration order, keys sorted; declared is the inverse.
 	position, declared []int32
-	rows               []int32 // the row of a vertex in the result while the run fills it in; nil: by number
-	conditions         int     // so many verdicts may be asked for
+	// certain is how a reconcile begins in which no node is asked whether it is wanted; nil if some is.
+	certain    []mark
+	rows       []int32 // the row of a vertex in the result while the run fills it in; nil: by number
+	conditions int     // so many verdicts may be asked for
 	grown[P]
 }
 
@@ -72,7 +74,7 @@ func staticLayout[P any](nodes []*node[P], l links) *layout[P] {
 		n := nodes[i]
 		out.vertices[v] = newVertex(n, nil)
 		out.conditions += n.conditions()
-		asks = asks || n.traits.has(activates|decides)
+		asks = asks || n.cleanup || n.traits.has(activates|decides)
 		for _, a := range l.prerequisites.of(i) {
 			a.to = ranked.rank[a.to]
 			prerequisites.list = append(prerequisites.list, a)
@@ -88,7 +90,26 @@ func staticLayout[P any](nodes []*node[P], l links) *layout[P] {
 	}
 	out.rank()
 	out.rows = out.position
+	if !asks {
+		out.certain = out.allWanted()
+	}
 	return out
+}
+
+// allWanted is the plan if every vertex is wanted.
+func (l *layout[P]) allWanted() []mark {
+	marks := make([]mark, len(l.vertices))
+	for v := range marks {
+		marks[v].doubtful = l.vertices[v].traits.has(doubts)
+		for _, a := range l.prerequisites.of(int32(v)) {
+			if a.waitsFor(wanted) {
+				marks[v].waits++
+			} else {
+				marks[v].doubtful = true // a Gone edge, which can't be satisfied
+			}
+		}
+	}
+	return marks
 }
 
 // rank works out the order of dispatch.

@@ -17,12 +17,15 @@ const (
 
 // plan classifies every vertex in topological order.
 func (x *execution[P]) plan() {
-	if x.layout == nil {
+	switch {
+	case x.layout == nil:
 		x.grow()
-		return
-	}
-	for _, v := range x.layout.order {
-		x.classify(v)
+	case x.layout.certain != nil && !x.cleanup:
+		copy(x.marks, x.layout.certain)
+	default:
+		for _, v := range x.layout.order {
+			x.classify(v)
+		}
 	}
 }
 
