@@ -121,18 +121,21 @@ func (x *execution[P]) note(v int32, name string, verdict Verdict) {
 func inline[P, O any](x *execution[P], v int32, call func(r *Run[P]) (O, error)) (out O, err error) {
 	view := x.view(v)
 	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(x.node(v), p, debug.Stack())
-		}
-		if err == nil {
-			err = view.unseen
-		}
-		if err != nil {
-			err = x.node(v).veiled(err)
-		}
-	}()
+	defer x.endInline(v, &err)
 	return call(view)
+}
+
+// endInline is to be deferred.
+func (x *execution[P]) endInline(v int32, err *error) {
+	if p := recover(); p != nil {
+		*err = x.panicked(x.node(v), p, debug.Stack())
+	}
+	if *err == nil {
+		*err = x.views[v].unseen
+	}
+	if *err != nil {
+		*err = x.node(v).veiled(*err)
+	}
 }
 
 // panicked tells the observer, and returns the panic of a function of n as its error. n is nil for a check.

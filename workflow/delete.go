@@ -52,7 +52,12 @@ func (x *execution[P]) keeps(p, d int32, a arc) bool {
 
 // passes reports whether one looks through v to find who keeps its prerequisites.
 func (x *execution[P]) passes(v int32) bool {
-	return x.marks[v].planned == inactive || !x.traits(v).has(manages) && !x.comesFirst(v)
+	planned := x.marks[v].planned
+	if planned == inactive || x.traits(v).has(manages) {
+		return planned == inactive
+	}
+	late := x.cleanup && x.node(v).cleanup && planned == undecided // it may stand for what needs them
+	return !late && !x.comesFirst(v)
 }
 
 // kept reports whether somebody may keep v from its turn: it is to be deleted, or exists only in this cleanup.

@@ -104,8 +104,18 @@ func (x *execution[P]) asksKeys(part *repeat[P], head int32) bool {
 	if !x.cleanup {
 		return x.marks[head].planned == wanted
 	}
-	at := &x.layout.vertices[head]
-	return part.head.cleanup && (!at.traits.has(decides) || x.precondition(head, at) == wanted)
+	at, m := &x.layout.vertices[head], &x.marks[head]
+	if !part.head.cleanup || m.planned != unwanted {
+		return false
+	}
+	if !at.traits.has(decides) {
+		return true
+	}
+	p := x.precondition(head, at)
+	if p == undecided {
+		m.planned = undecided
+	}
+	return p == wanted
 }
 
 // askKeys asks for the keys that are wanted, and fails the head if they can't be told.

@@ -212,3 +212,34 @@ func (failingToRead) Prepare(run) (workflow.Step[string], error) {
 func (failingToRead) Delete(run) (workflow.Removal, error) { return workflow.Removal{Gone: true}, nil }
 
 func (failingToRead) Keys(run) ([]string, error) { return nil, nil }
+
+// Keys of a cleanup that can't be told hold what an instance would need.
+func TestKeysOfACleanupThatCannotBeTold(t *testing.T) { // R4 R16 R18
+	for what, declare := range map[string]func(*repeatOf){
+		"keys": func(*repeatOf) {},
+		"precondition": func(x *repeatOf) {
+			x.ReconcileWhen("asked", func(run) workflow.Verdict { return workflow.Unknown(errors.New("nobody knows")) })
+		},
+		"activation": func(x *repeatOf) {
+			x.ActivateWhen("asked", func(run) workflow.Verdict { return workflow.Unknown(errors.New("nobody knows")) })
+		},
+	} {
+		w, b := newWorld(), workflow.NewBuilder[*primary]("dumps")
+		database := workflow.Add(b, "database", object{world: w})
+		dumps := workflow.Repeat(workflow.OnCleanup(b), "dump", func(run) ([]string, error) {
+			if what == "keys" {
+				return nil, errors.New("nobody knows")
+			}
+			return []string{"a"}, nil
+		}, func(b *workflow.Builder[*primary], _ workflow.Key[*primary, string]) handle {
+			return workflow.Add(b, "n", object{world: w})
+		}).DependsOn(database)
+		declare(dumps)
+		w.objects["database"] = "database"
+		result := newRunner(t, b, workflow.Options{}).Cleanup(t.Context(), subject)
+		expect(t, what, states(result), "database Deleting by dump, dump Failed")
+		if result.Complete() || w.took() != nil {
+			t.Errorf("%s: it deleted what may be dumped", what)
+		}
+	}
+}

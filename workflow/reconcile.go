@@ -2,10 +2,7 @@
 
 package workflow
 
-import (
-	"errors"
-	"runtime/debug"
-)
+import "errors"
 
 // startReconcile prepares a wanted vertex, if nothing keeps it from that. It reports whether v has its state; otherwise
 // its Do is running, or is to run.
@@ -61,17 +58,7 @@ func (x *execution[P]) isKept(v int32, at *vertex[P]) bool {
 func (x *execution[P]) prepare(v int32, into *prepared) (err error) {
 	view := x.view(v)
 	view.unseen = nil
-	defer func() {
-		if p := recover(); p != nil {
-			err = x.panicked(x.node(v), p, debug.Stack())
-		}
-		if err == nil {
-			err = view.unseen
-		}
-		if err != nil {
-			err = x.node(v).veiled(err)
-		}
-	}()
+	defer x.endInline(v, &err)
 	return x.resource(v).prepare(view, into)
 }
 
