@@ -45,6 +45,12 @@ type Object[P, T client.Object] struct {
 func Apply[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
 	b *workflow.Builder[P], name string, desired func(r *workflow.Run[P]) (AC, error),
 ) *Object[P, PT] {
+	return declare(b, name, applyKind[T, PT](desired))
+}
+
+func applyKind[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
+	desired func(r *workflow.Run[P]) (AC, error),
+) *objectKind[P, PT] {
 	draw := func(r *workflow.Run[P], _ PT) (draft, error) {
 		c, err := desired(r)
 		if err != nil {
@@ -60,7 +66,7 @@ func Apply[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
 		name := types.NamespacedName{Namespace: value(c.GetNamespace()), Name: value(c.GetName())}
 		return draft{name: name, plain: plain, fields: fromJSON(plain)}, nil
 	}
-	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: draw})
+	return &objectKind[P, PT]{example: PT(new(T)), desired: draw}
 }
 
 // Typed declares a node whose desired state is an object of its Go type. Its zero fields that are tagged omitempty or

@@ -80,8 +80,10 @@ func (x *execution[P]) askPredicate(v int32, a arc) Verdict {
 	if known, ok := x.predicates[which]; ok {
 		return known
 	}
-	verdict := x.ask(v, "where "+e.to.name, func(*Run[P]) Verdict {
-		return e.to.veil(e.holds(x.cells[a.to].value))
+	verdict := x.ask(v, "where "+e.to.name, func(r *Run[P]) Verdict {
+		placed := r.elsewhere(&elsewhere[P]{repeat: e.to.scope.repeat, path: x.layout.vertices[a.to].path()})
+		placed.executing = true // what the edge leads to has settled
+		return e.to.veil(e.holds(placed))
 	})
 	if verdict.answer == unmet && x.row(v).Reason == "" {
 		x.row(v).judged("", verdict) // the prerequisite is ready: only this says what is amiss

@@ -30,10 +30,7 @@ func Applied[P any](x Handle[P]) Edge[P] { return kindOf(x, applied) }
 // Where needs x to be ready and what it yields to satisfy holds, which is asked at most once per run.
 func Where[P, V any](x Source[P, V], holds func(V) Verdict) Edge[P] {
 	e := kindOf(x, where)
-	e.holds = func(v any) Verdict {
-		value, _ := valueOf[V](v)
-		return holds(value)
-	}
+	e.holds = func(r *Run[P]) Verdict { return holds(x.Get(r)) }
 	return e
 }
 
@@ -70,7 +67,7 @@ type edge[P any] struct {
 	to    *node[P]
 	all   *scope[P] // instead: all nodes of a part of the graph; only until Build
 	kind  edgeKind
-	holds func(any) Verdict // of a where edge
+	holds func(r *Run[P]) Verdict // of a where edge; r stands in the instance that the arc leads to
 	// What Build has made of it:
 	declared int32 // which of the node's declared edges it comes from
 	implied  bool  // it leads to the head of a Repeat, since another leads into it
