@@ -19,6 +19,7 @@ type execution[P any] struct {
 	deletes bool // something is to be deleted
 	memory  *memory
 	shared  map[sharedKey]Verdict // of groups' conditions
+	claimed map[string]int32      // to the vertex that has it
 
 	predicates map[predicate]Verdict // that have been asked; nil as long as each is asked once anyway
 

@@ -12,7 +12,11 @@ func (x *execution[P]) startReconcile(v int32) bool {
 		return true
 	}
 	step := &x.step
-	if err := x.prepare(v, step); err != nil {
+	err := x.prepare(v, step)
+	if err == nil && step.claims != nil {
+		err = x.claim(v, step.claims)
+	}
+	if err != nil {
 		x.erred(v, preparation, err)
 		return true
 	}

@@ -55,6 +55,9 @@ type Step[V any] struct {
 	// Intent is a digest of what is wanted; 0 means that none is known. A failed node is tried again at once if it
 	// changes.
 	Intent uint64
+	// Claims names what the node manages, such that no other node may: of nodes that claim the same in one run, the
+	// first that is prepared has it, and the others fail for good, reason ClaimedBy, before their Do.
+	Claims []string
 	// Value is what the node yields.
 	Value V
 	// Ready is the kind's own verdict on readiness; ReadyWhen replaces it. The zero Verdict is unknown. Beside a Do it
@@ -124,6 +127,7 @@ type prepared struct {
 	intent uint64
 	ready  Verdict
 	poll   time.Duration
+	claims []string
 	run    any // the Do; nil if there is none
 }
 
@@ -141,6 +145,7 @@ func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 	step, err := e.Prepare(r)
 	into.value = keep(&r.x.slabs[e.slab], step.Value)
 	into.intent, into.ready, into.poll, into.run = step.Intent, step.Ready, step.Poll, nil
+	into.claims = step.Claims
 	if step.Do != nil {
 		into.run = step.Do
 	}

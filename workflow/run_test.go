@@ -271,3 +271,30 @@ type unbindable struct{}
 func (unbindable) Bind(any) (workflow.Resource[*primary, string], error) {
 	return nil, errors.New("no")
 }
+
+// Of nodes that claim the same, one has it in a run.
+func TestClaims(t *testing.T) { // R43
+	b, calls := workflow.NewBuilder[*primary]("claims"), 0
+	for name, claims := range map[string][]string{"a": {"disk 1", "disk 2"}, "c": {"disk 3"}} {
+		workflow.Add(b, name, thing{prepare: func(run) (workflow.Step[string], error) {
+			return workflow.Step[string]{Ready: workflow.Met(), Claims: claims}, nil
+		}})
+	}
+	workflow.Add(b, "b", thing{prepare: func(run) (workflow.Step[string], error) {
+		return workflow.Step[string]{Claims: []string{"disk 4", "disk 2"}, Do: func(context.Context) (workflow.Outcome[string], error) {
+			calls++
+			return workflow.Outcome[string]{}, nil
+		}}, nil
+	}})
+	runner := newRunner(t, b, workflow.Options{})
+	for range 2 {
+		result := runner.Reconcile(t.Context(), subject)
+		row := result.Node("b")
+		if row.Reason != "ClaimedBy" || !workflow.IsTerminal(row.Err) || !strings.Contains(row.Message, `disk 2 is managed by node "a"`) || calls > 0 {
+			t.Errorf("got %+v", row)
+		}
+		if result.Node("a").State != workflow.Ready || result.Node("c").State != workflow.Ready {
+			t.Errorf("got %s", states(result))
+		}
+	}
+}
