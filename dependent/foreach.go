@@ -12,15 +12,15 @@ import (
 )
 
 // ForEach declares one object per key: a [workflow.Repeat] of one node, called like the set with "-item" behind it. The
-// items are written beside each other, and one that fails doesn't stop the others. Each needs a name of its own, such as
-// Name(primary, key). An object whose key isn't wanted any more is deleted, once what depends on the set has been
+// items are written beside each other, and one that fails doesn't stop the others. Each needs a name of its own, such
+// as Name(primary, key). An object whose key isn't wanted any more is deleted, once what depends on the set has been
 // reconciled without it.
 func ForEach[T any, PT ObjectOf[T], P client.Object, AC ApplyConfiguration](
 	b *workflow.Builder[P], name string, keys func(r *workflow.Run[P]) ([]string, error),
 	desired func(r *workflow.Run[P], key string) (AC, error),
 ) *Set[P, PT] {
 	s := &Set[P, PT]{}
-	s.Policies.self = s
+	s.self = s
 	s.Repeated = workflow.Repeat(b, name, keys,
 		func(b *workflow.Builder[P], key workflow.Key[P, string]) *Object[P, PT] {
 			item := applyKind[T, PT](func(r *workflow.Run[P]) (AC, error) { return desired(r, key.Of(r)) })

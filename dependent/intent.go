@@ -60,7 +60,7 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	if reference != nil {
 		_ = h.WriteByte(1)
 	}
-	return intent{name: d.name, node: t.node, digest: max(h.Sum64(), 1), fields: func() (map[string]any, error) {
+	return intent{name: d.name, node: t.title(), digest: max(h.Sum64(), 1), fields: func() (map[string]any, error) {
 		fields, err := d.fields()
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s %q: %w", gvk.Kind, d.name.Name, err)

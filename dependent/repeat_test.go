@@ -63,3 +63,28 @@ func TestRepeatedNode(t *testing.T) { // R36 R40 R41
 		t.Errorf("a cleanup finds what exists: %v", result.Nodes)
 	}
 }
+
+// Two keys that want one object: the first that gets it keeps it.
+func TestTwoKeysOneName(t *testing.T) { // R43
+	w := newWorld(t)
+	runner := w.runner(t, func(b builder) {
+		workflow.Repeat(b, "part", func(run) ([]string, error) { return []string{"a", "b"}, nil },
+			func(b builder, key workflow.Key[*v1.WebApp, string]) any {
+				return dependent.Typed(b, "settings", func(r run) (*corev1.ConfigMap, error) {
+					return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Data: map[string]string{"by": key.Of(r)}}, nil
+				})
+			})
+	}, workflow.Options{MaxConcurrent: 1})
+	for i := range 3 {
+		subject := of(w.primary)
+		subject.Revision += int64(i)
+		result := runner.Reconcile(t.Context(), subject)
+		if got := read[corev1.ConfigMap](t, w, "one").Data["by"]; got != "a" {
+			t.Errorf("run %d: it is of %q", i, got)
+		}
+		row := result.Node("part-settings", "b")
+		if wantRow(t, row, workflow.Failed, "ClaimedBy"); !strings.Contains(row.Message, `node "part-settings[a]"`) {
+			t.Errorf("run %d: %s", i, row.Message)
+		}
+	}
+}

@@ -88,6 +88,14 @@ func (e *Engine) read(obj client.Object) tracking {
 // index is under what the objects of a node are found, whatever their keys; instance is for those of one key.
 func (t tracking) index() string { return string(t.owner) + "/" + t.workflow + "/" + t.node }
 
+// title is how messages and rows call the instance.
+func (t tracking) title() string {
+	if t.key == "" {
+		return t.node
+	}
+	return t.node + "[" + t.key + "]"
+}
+
 func (t tracking) instance() string { return t.index() + "/" + labelValue(t.key) }
 
 // claim says whose an existing object is: nil if it is this node's, or the primary's and not tracked yet.
@@ -100,12 +108,8 @@ func (t tracking) claim(e *Engine, kind string, obj client.Object) error {
 	controller, name := metav1.GetControllerOfNoCopy(obj), fmt.Sprintf("%s %q", kind, obj.GetName())
 	switch {
 	case owner == t.owner:
-		holder := has.node
-		if has.key != "" {
-			holder += "[" + has.key + "]"
-		}
 		return refuse("ClaimedBy", "%s is managed by node %q of workflow %q: give one of them another name",
-			name, holder, has.workflow)
+			name, has.title(), has.workflow)
 	case owner != "":
 		return refuse("NotOwned", "%s belongs to another primary, with UID %s: choose another name", name, owner)
 	case controller != nil && controller.UID == t.owner:

@@ -31,7 +31,7 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 	before := w.engine().recordOf(w.tracking.owner, w.key())
 	// What this node has written under this UID is its own, also if somebody has taken our labels off.
 	err = w.tracking.claim(w.engine(), w.object.source.gvk.Kind, w.live)
-	if err != nil && (before.uid != w.live.GetUID() || before.node != w.tracking.node) {
+	if err != nil && (before.uid != w.live.GetUID() || before.node != w.tracking.title()) {
 		return false, err
 	}
 	if w.object.isGoing(w.live) {
