@@ -57,6 +57,7 @@ type Engine struct {
 	mutex   sync.Mutex
 	records map[types.UID]map[overlay.Key]record // by owner
 	sources map[schema.GroupVersionKind]*source
+	singles sync.Map // of singleKey to *single
 }
 
 // NewEngine returns an Engine for one cluster.
