@@ -41,6 +41,10 @@ type EngineOptions struct {
 	Primary schema.GroupVersionKind
 	// Prefix begins the tracking labels; default "espalier.dev".
 	Prefix string
+	// FormerManagers are field managers of the operator before this one, or under which it ran before. What they own of
+	// an object that the primary has becomes ours before its first apply, by one request, so that what isn't wanted any
+	// more goes. Our own name is one of them where it has updated objects instead of applying them.
+	FormerManagers []string
 }
 
 // Engine is the environment that the kinds of this package bind to: a cluster, a field manager, and what is remembered
@@ -105,6 +109,13 @@ func (e *Engine) remember(owner types.UID, k overlay.Key, r record) {
 		e.records[owner] = map[overlay.Key]record{}
 	}
 	e.records[owner][k] = r
+}
+
+// disown forgets that an object was ours.
+func (e *Engine) disown(owner types.UID, k overlay.Key) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	delete(e.records[owner], k)
 }
 
 // all returns the sources of all kinds, in a stable order.

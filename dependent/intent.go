@@ -23,6 +23,11 @@ type draft struct {
 	fields func() (map[string]any, error)
 }
 
+// unfilled is a draft of the same object that says nothing of it.
+func (d draft) unfilled() draft {
+	return draft{name: d.name, fields: func() (map[string]any, error) { return nil, nil }}
+}
+
 // intent is what is sent to the server, but for what guards the write.
 type intent struct {
 	name   types.NamespacedName
@@ -53,12 +58,15 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	var h maphash.Hash
 	h.SetSeed(e.seed)
 	_, _ = h.Write(d.plain)
-	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index(), t.key} {
+	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index(), t.key, t.primary.Namespace, t.primary.Name} {
 		_ = h.WriteByte(0)
 		_, _ = h.WriteString(part)
 	}
 	if reference != nil {
 		_ = h.WriteByte(1)
+	}
+	if t.adopted {
+		_ = h.WriteByte(2)
 	}
 	return intent{name: d.name, node: t.title(), digest: max(h.Sum64(), 1), fields: func() (map[string]any, error) {
 		fields, err := d.fields()
@@ -107,13 +115,11 @@ func (e *Engine) metadata(
 		labels[k] = v
 	}
 	meta["labels"] = labels
-	if own := t.annotations(e); own != nil {
-		annotations := copied(meta["annotations"])
-		for k, v := range own {
-			annotations[k] = v
-		}
-		meta["annotations"] = annotations
+	annotations := copied(meta["annotations"])
+	for k, v := range t.annotations(e, name.Namespace) {
+		annotations[k] = v
 	}
+	meta["annotations"] = annotations
 	if reference != nil {
 		meta["ownerReferences"] = []any{reference}
 	}
@@ -129,13 +135,22 @@ func copied(v any) map[string]any {
 	return maps.Clone(m)
 }
 
-// body encodes an intent with what guards its write: the UID of what is there, or that nothing may be there.
-func body(fields map[string]any, uid types.UID) ([]byte, error) {
+// guard is what must be there for a write to happen. The zero value is for what must not be there yet.
+type guard struct {
+	uid     types.UID
+	version string // "" if it may have changed
+}
+
+// body encodes an intent with what guards its write.
+func body(fields map[string]any, g guard) ([]byte, error) {
 	meta := copied(fields["metadata"])
-	if uid == "" {
+	switch {
+	case g.uid == "":
 		meta["resourceVersion"] = createOnly
-	} else {
-		meta["uid"] = string(uid)
+	case g.version != "":
+		meta["uid"], meta["resourceVersion"] = string(g.uid), g.version
+	default:
+		meta["uid"] = string(g.uid)
 	}
 	out := maps.Clone(fields)
 	out["metadata"] = meta

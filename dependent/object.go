@@ -121,7 +121,7 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 		return nil, err
 	}
 	gvk, err := e.kindOf(k.example)
-	if err != nil {
+	if err := errors.Join(err, k.policy.check()); err != nil {
 		return nil, err
 	}
 	s, err := e.source(gvk, k.example)

@@ -2,13 +2,49 @@
 
 package dependent
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // policy is what is refined on nodes that write objects. Its zero value is the default.
 type policy struct {
 	anyNamespace bool
 	deletesData  bool
 	propagation  metav1.DeletionPropagation
+
+	adopt        Adoption
+	takesControl bool
+	deletesTaken bool // what was adopted
+	formerNames  []string
+	yields       bool // on a conflict, instead of forcing
+	once         bool // written once, then left alone
+	unwanted     Disposal
+	primaryGoes  Disposal
+}
+
+// check lists what can't be meant.
+func (p *policy) check() error {
+	var errs []error
+	if p.takesControl && p.adopt != Always {
+		errs = append(errs, errors.New("TakeControl() says nothing without Adopt(Always)"))
+	}
+	if p.adopt > Always {
+		errs = append(errs, fmt.Errorf("Adopt(%d) is none of Refuse, IfUnowned and Always", p.adopt))
+	}
+	for _, how := range []Disposal{p.unwanted, p.primaryGoes} {
+		if how > Protect {
+			errs = append(errs, fmt.Errorf("Disposal %d is none of Delete, Orphan and Protect", how))
+		}
+	}
+	for _, name := range p.formerNames {
+		if name == "" {
+			errs = append(errs, errors.New("FormerNames has an empty name"))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Policies are the refinements of nodes that write objects. The handles of this package embed it beside workflow.Base.

@@ -18,42 +18,59 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// Delete removes every object that carries the node's tracking, each under the UID that was seen.
+// Delete parts with every object that carries the node's tracking, each under the UID that was seen.
 func (o *object[P, T]) Delete(r *workflow.Run[P]) (workflow.Removal, error) {
 	found, err := o.find(r)
 	if err != nil {
 		return workflow.Removal{}, err
 	}
-	if len(found) == 0 {
-		return workflow.Removal{Gone: true}, nil
-	}
-	var staying []client.Object
+	return o.partWith(r, found)
+}
+
+// partWith deletes or releases objects, or says why they stay.
+func (o *object[P, T]) partWith(r *workflow.Run[P], found []client.Object) (workflow.Removal, error) {
+	var deleted, released, going []client.Object
 	for _, obj := range found {
-		if o.isGoing(obj) {
-			continue
+		switch how := o.disposal(obj, r.Deleting()); {
+		case o.isGoing(obj):
+			going = append(going, obj)
+		case how == Protect:
+			return workflow.Removal{}, refuse("Protected",
+				"%s is protected: delete it by hand, or change the policy of the node", o.source.called(obj))
+		case how == Orphan:
+			released = append(released, obj)
+		case o.protectsData(obj) && !r.Deleting():
+			return workflow.Removal{Reason: "DataProtected", Message: o.source.called(obj) +
+				" holds data: declare the node with DeletesData(), or delete it by hand"}, nil
+		default:
+			deleted, going = append(deleted, obj), append(going, obj)
 		}
-		if holdsData(o.source.gvk.GroupKind(), obj) && !o.policy.deletesData && !r.Deleting() {
-			return workflow.Removal{Reason: "DataProtected", Message: fmt.Sprintf(
-				"%s %q holds data: declare the node with DeletesData(), or delete it by hand",
-				o.source.gvk.Kind, obj.GetName())}, nil
-		}
-		staying = append(staying, obj)
 	}
-	if len(staying) == 0 {
-		return o.going(found), nil
+	if len(deleted)+len(released) == 0 {
+		return o.going(going), nil
 	}
 	return workflow.Removal{Do: func(ctx context.Context) (workflow.Removal, error) {
-		if err := o.deleteAll(ctx, staying); err != nil {
-			return workflow.Removal{}, err
+		err := o.each(released, func(obj client.Object) error { return o.release(ctx, r.Primary().GetUID(), obj) })
+		if failed := o.each(deleted, func(obj client.Object) error { return o.delete(ctx, obj) }); err == nil {
+			err = failed
 		}
-		removal := o.going(found)
-		removal.Operation = workflow.Delete
-		return removal, nil
+		if errors.Is(err, errChanged) {
+			return workflow.Removal{Reason: "Changed", Message: "the object was changed meanwhile", Poll: again}, nil
+		}
+		removal := o.going(going)
+		removal.Operation = workflow.Release
+		if len(deleted) > 0 {
+			removal.Operation = workflow.Delete
+		}
+		return removal, err
 	}}, nil
 }
 
 // going says what a deletion waits for. The cache tells when it has ended.
 func (o *object[P, T]) going(found []client.Object) workflow.Removal {
+	if len(found) == 0 {
+		return workflow.Removal{Gone: true}
+	}
 	message := ""
 	for _, obj := range found {
 		message = fmt.Sprintf("%s %q is being deleted%s", o.source.gvk.Kind, obj.GetName(), finalizers(obj))
@@ -64,10 +81,10 @@ func (o *object[P, T]) going(found []client.Object) workflow.Removal {
 	return workflow.Removal{Reason: "Terminating", Message: message}
 }
 
-// deleteAll returns the first error: an object that can't be deleted doesn't hold the others.
-func (o *object[P, T]) deleteAll(ctx context.Context, objects []client.Object) (failed error) {
+// each returns the first error: an object that can't be parted with doesn't hold the others.
+func (*object[P, T]) each(objects []client.Object, do func(client.Object) error) (failed error) {
 	for _, obj := range objects {
-		if err := o.delete(ctx, obj); err != nil && failed == nil {
+		if err := do(obj); err != nil && failed == nil {
 			failed = err
 		}
 	}
@@ -89,6 +106,11 @@ func (o *object[P, T]) delete(ctx context.Context, obj client.Object) error {
 	o.engine.overlay.Drop(o.source.key(client.ObjectKeyFromObject(obj)))
 	o.engine.overlay.Deleted(uid)
 	return nil
+}
+
+// protectsData reports whether an object may not be deleted by the node, since that would destroy data.
+func (o *object[P, T]) protectsData(obj client.Object) bool {
+	return !o.policy.deletesData && holdsData(o.source.gvk.GroupKind(), obj)
 }
 
 // holdsData reports whether deleting an object of this kind destroys what can't be made again.

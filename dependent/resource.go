@@ -3,6 +3,7 @@
 package dependent
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,7 @@ func (o *object[P, T]) Watches() []Watch { return []Watch{{Kind: o.source.gvk, O
 // Collectable reports whether the garbage collector may remove the object: a namespaced primary can own only what is in
 // its namespace.
 func (o *object[P, T]) Collectable() bool {
-	return !o.engine.namespaced || o.source.namespaced && !o.policy.anyNamespace
+	return !o.policy.keeps() && (!o.engine.namespaced || o.source.namespaced && !o.policy.anyNamespace)
 }
 
 // Observe finds the object by its labels: it must not need the author's function.
@@ -44,9 +45,25 @@ func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error)
 	return none, workflow.Absent, nil
 }
 
-// find returns what the node manages, of one instance.
+// find returns what the node manages, of one instance, under its former names too.
 func (o *object[P, T]) find(r *workflow.Run[P]) ([]client.Object, error) {
-	return o.source.find(r.Context(), trackingOf(r), o.within(r))
+	return o.findBy(r, o.source.find)
+}
+
+func (o *object[P, T]) findBy(
+	r *workflow.Run[P], find func(context.Context, tracking, string) ([]client.Object, error),
+) ([]client.Object, error) {
+	t, within := trackingOf(r), o.within(r)
+	found, err := find(r.Context(), t, within)
+	for _, name := range o.policy.formerNames {
+		if err != nil {
+			return nil, err
+		}
+		var more []client.Object
+		more, err = find(r.Context(), t.formerly(name), within)
+		found = append(found, more...)
+	}
+	return found, err
 }
 
 // within is where the node's objects can be. A copy in another namespace, labels and all, is somebody else's.
@@ -59,7 +76,7 @@ func (o *object[P, T]) within(r *workflow.Run[P]) string {
 
 // Keys returns the keys of the instances of which anything exists, for a node in a Repeat.
 func (o *object[P, T]) Keys(r *workflow.Run[P]) ([]string, error) {
-	found, err := o.source.findAll(r.Context(), trackingOf(r), o.within(r))
+	found, err := o.findBy(r, o.source.findAll)
 	keys := map[string]bool{}
 	for _, obj := range found {
 		if key := o.engine.keyOf(obj); key != "" {
@@ -81,14 +98,14 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	if err != nil {
 		return step, err
 	}
-	t := trackingOf(r)
-	var reference map[string]any
+	w := &write[P, T]{object: o, tracking: trackingOf(r), draft: d, live: live}
 	if r.Collected() {
-		reference = o.engine.ownerReference(r.Primary())
+		w.reference = o.engine.ownerReference(r.Primary())
 	}
-	w := &write[P, T]{object: o, tracking: t, live: live, intent: o.engine.intend(d, o.source.gvk, t, reference)}
 	unchanged := false
-	if !isNil(live) {
+	if isNil(live) {
+		w.intend(false)
+	} else {
 		if unchanged, err = w.compare(); err != nil {
 			return step, err
 		}

@@ -196,7 +196,9 @@ func (s *source) findBy(
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		if obj, ok := item.(client.Object); ok && s.engine.wrote(obj) {
 			name := client.ObjectKeyFromObject(obj)
-			found[name] = s.engine.overlay.Newer(s.key(name), obj, version)
+			if now := s.engine.overlay.Newer(s.key(name), obj, version); by(s.engine.read(now)) == by(t) {
+				found[name] = now // else it was released meanwhile
+			}
 		}
 		return nil
 	})

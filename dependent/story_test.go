@@ -5,6 +5,7 @@ package dependent_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -291,7 +292,9 @@ func (s *teller[T, PT]) essence(t *testing.T, obj PT) map[string]any {
 		t.Fatal(err)
 	}
 	delete(fields, "status")
-	fields["metadata"] = map[string]any{"annotations": fields["metadata"].(map[string]any)["annotations"]}
+	annotations := maps.Clone(obj.GetAnnotations())
+	delete(annotations, "espalier.dev/primary")
+	fields["metadata"] = map[string]any{"annotations": fmt.Sprint(annotations)}
 	for _, path := range s.Ignore {
 		unstructured.RemoveNestedField(fields, strings.Split(path, ".")...)
 	}

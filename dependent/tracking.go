@@ -15,12 +15,15 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// The labels by which an object is found again, behind the prefix.
+// The labels by which an object is found again, and the annotations that tell more of it, behind the prefix.
 const (
 	workflowLabel = "workflow"
 	nodeLabel     = "node"
 	ownerLabel    = "owner"
 	keyLabel      = "key"
+
+	primaryAnnotation = "primary"
+	adoptedAnnotation = "adopted"
 )
 
 func (e *Engine) label(name string) string { return e.options.Prefix + "/" + name }
@@ -33,10 +36,21 @@ type tracking struct {
 	owner          types.UID
 	workflow, node string
 	key            string // of the instance, if the node is repeated
+	primary        types.NamespacedName
+	adopted        bool // it was somebody else's once
 }
 
 func trackingOf[P client.Object](r *workflow.Run[P]) tracking {
-	return tracking{owner: r.Primary().GetUID(), workflow: r.Workflow(), node: r.Node(), key: r.Key()}
+	return tracking{
+		owner: r.Primary().GetUID(), workflow: r.Workflow(), node: r.Node(), key: r.Key(),
+		primary: client.ObjectKeyFromObject(r.Primary()),
+	}
+}
+
+// formerly is the tracking under another name of the node.
+func (t tracking) formerly(node string) tracking {
+	t.node = node
+	return t
 }
 
 func (t tracking) labels(e *Engine) map[string]string {
@@ -59,12 +73,24 @@ func labelValue(text string) string {
 
 const maxLabelValue = 47 // 160 bits of the digest
 
-// annotations hold what the labels can't.
-func (t tracking) annotations(e *Engine) map[string]string {
-	if labelValue(t.key) == t.key {
-		return nil
+// annotations hold what the labels can't: of an object in a namespace, too.
+func (t tracking) annotations(e *Engine, namespace string) map[string]string {
+	all := map[string]string{e.label(primaryAnnotation): t.primaryFrom(namespace)}
+	if labelValue(t.key) != t.key {
+		all[e.label(keyLabel)] = t.key
 	}
-	return map[string]string{e.label(keyLabel): t.key}
+	if t.adopted {
+		all[e.label(adoptedAnnotation)] = "true"
+	}
+	return all
+}
+
+// primaryFrom names the primary as seen from a namespace: one that is restored into another namespace is still the same.
+func (t tracking) primaryFrom(namespace string) string {
+	if t.primary.Namespace == "" || t.primary.Namespace == namespace {
+		return t.primary.Name
+	}
+	return t.primary.String()
 }
 
 // keyOf returns the key that an object was written for; an annotation that doesn't fit the label isn't ours.
@@ -98,29 +124,6 @@ func (t tracking) title() string {
 
 func (t tracking) instance() string { return t.index() + "/" + labelValue(t.key) }
 
-// claim says whose an existing object is: nil if it is this node's, or the primary's and not tracked yet.
-func (t tracking) claim(e *Engine, kind string, obj client.Object) error {
-	has := e.read(obj)
-	if has.instance() == t.instance() {
-		return nil
-	}
-	owner := has.owner
-	controller, name := metav1.GetControllerOfNoCopy(obj), fmt.Sprintf("%s %q", kind, obj.GetName())
-	switch {
-	case owner == t.owner:
-		return refuse("ClaimedBy", "%s is managed by node %q of workflow %q: give one of them another name",
-			name, has.title(), has.workflow)
-	case owner != "":
-		return refuse("NotOwned", "%s belongs to another primary, with UID %s: choose another name", name, owner)
-	case controller != nil && controller.UID == t.owner:
-		return nil // of an operator before this one
-	case controller != nil:
-		return refuse("NotOwned", "%s is controlled by %s %q: choose another name", name, controller.Kind, controller.Name)
-	default:
-		return refuse("NotOwned", "%s exists already and isn't this primary's: choose another name, or remove it", name)
-	}
-}
-
 // wrote reports whether we have written an object that carries our labels. A copy of it that somebody made, labels
 // included, is theirs. Where managed fields have been lost altogether the labels have to do.
 func (e *Engine) wrote(obj client.Object) bool {
@@ -128,6 +131,12 @@ func (e *Engine) wrote(obj client.Object) bool {
 	return len(managed) == 0 || slices.ContainsFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
 		return m.Manager == e.options.FieldManager && m.Operation == metav1.ManagedFieldsOperationApply
 	})
+}
+
+// isAdopted reports whether an object was somebody else's before it was ours.
+func (e *Engine) isAdopted(obj client.Object) bool {
+	_, ok := obj.GetAnnotations()[e.label(adoptedAnnotation)]
+	return ok
 }
 
 func refuse(reason, format string, args ...any) error {

@@ -35,7 +35,7 @@ func TestTracking(t *testing.T) { // R36 H11 I6 M1 X11
 					t.Errorf("label %s is %q, want %q", label, got, want)
 				}
 			}
-			if len(live.Labels) != 3 || len(live.Annotations) > 0 {
+			if len(live.Labels) != 3 || len(live.Annotations) != 1 || live.Annotations["espalier.dev/primary"] != "shop" {
 				t.Errorf("there is more than the tracking: labels %v, annotations %v", live.Labels, live.Annotations)
 			}
 			if got := metav1.IsControlledBy(live, w.primary); got != test.reference {
@@ -258,8 +258,8 @@ func TestTwoPrimaries(t *testing.T) { // R36 X10 M1
 	}
 }
 
-// Deployments made for one primary are never found for another of the same name.
-func TestSuccessorOfTheSameName(t *testing.T) { // R36 R40
+// What was made for one primary is never found for another of the same name; but it is taken over where that wants it.
+func TestSuccessorOfTheSameName(t *testing.T) { // R34 R36 R40
 	w := newWorld(t)
 	runner := w.runner(t, func(b builder) {
 		dependent.Typed(b, "node", func(r run) (*appsv1.Deployment, error) { return deployment(r.Primary().Name), nil })
@@ -271,10 +271,13 @@ func TestSuccessorOfTheSameName(t *testing.T) { // R36 R40
 		t.Fatal(err)
 	}
 	w.primary = w.newPrimary(t, "shop")
-	row, sent := w.reconcile(t, runner)
-	wantRow(t, row, workflow.Failed, "NotOwned")
-	wantSent(t, sent)
-	row, sent = w.cleanup(t, runner)
+	row, sent := w.cleanup(t, runner)
 	wantRow(t, row, workflow.Deleted, "")
 	wantSent(t, sent)
+	row, sent = w.reconcile(t, runner)
+	wantRow(t, row, workflow.NotReady, "Progressing")
+	wantSent(t, sent, "apply deployments.apps")
+	if now := read[appsv1.Deployment](t, w, "shop"); now.UID != live.UID {
+		t.Error("it was made anew")
+	}
 }

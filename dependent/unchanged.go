@@ -39,6 +39,9 @@ func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
 		rec.version = live.GetResourceVersion()
 		return true
 	}
+	if o.engine.hasFormer(live) {
+		return false // what it owns, and we don't want, would stay
+	}
 	look := o.inspect(in, live)
 	if look.owned == 0 || !look.unchanged && (!same || look.owned != rec.owned) {
 		return false

@@ -20,22 +20,36 @@ import (
 
 // write is one server-side apply.
 type write[P, T client.Object] struct {
-	object   *object[P, T]
-	tracking tracking
-	intent   intent
-	live     T // what is there, or nil
+	object    *object[P, T]
+	tracking  tracking
+	draft     draft
+	reference map[string]any // nil if the object isn't left to the garbage collector
+	intent    intent
+	live      T // what is there, or nil
+	standing  standing
+}
+
+// intend makes the intent. An object that was somebody else's before has no owner reference: it would go with the primary.
+func (w *write[P, T]) intend(isAdopted bool) {
+	w.tracking.adopted = isAdopted
+	reference := w.reference
+	if isAdopted && !w.object.policy.deletesTaken {
+		reference = nil
+	}
+	w.intent = w.engine().intend(w.draft, w.object.source.gvk, w.tracking, reference)
 }
 
 // compare reports whether the intent would change nothing of what is there, which must be ours and to stay.
 func (w *write[P, T]) compare() (unchanged bool, err error) {
 	before := w.engine().recordOf(w.tracking.owner, w.key())
-	// What this node has written under this UID is its own, also if somebody has taken our labels off.
-	err = w.tracking.claim(w.engine(), w.object.source.gvk.Kind, w.live)
-	if err != nil && (before.uid != w.live.GetUID() || before.node != w.tracking.title()) {
+	if err := w.meets(w.live, before); err != nil {
 		return false, err
 	}
-	if w.object.isGoing(w.live) {
-		return false, workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(w.live))
+	switch {
+	case w.standing != own:
+		return false, nil
+	case w.object.policy.once:
+		return true, nil
 	}
 	now := before
 	unchanged = w.object.unchanged(w.intent, w.live, &now)
@@ -43,6 +57,28 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 		w.engine().remember(w.tracking.owner, w.key(), now)
 	}
 	return unchanged, nil
+}
+
+// meets makes the intent for an object that is there, if the node may have it. What the node has written under this UID
+// is its own, also if somebody has taken our labels off.
+func (w *write[P, T]) meets(there client.Object, written record) (err error) {
+	w.standing, err = w.object.standing(w.tracking, there)
+	claimed := w.engine().read(there).owner
+	isOurs := written.uid == there.GetUID() && written.node == w.tracking.title()
+	if isOurs && (claimed == "" || claimed == w.tracking.owner) {
+		w.standing, err = own, nil
+	}
+	if err != nil {
+		return err
+	}
+	if w.object.isGoing(there) {
+		return workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(there))
+	}
+	if w.object.policy.once && w.standing != own {
+		w.draft = w.draft.unfilled() // it keeps what is in it
+	}
+	w.intend(w.standing == adopted || w.engine().isAdopted(there))
+	return nil
 }
 
 // attempt tells one thing to try from another: the same intent on another object, or on none, may work.
@@ -59,36 +95,60 @@ const again = time.Second
 // do applies the intent. What nobody has seen yet is created only, never overwritten; what was seen is written only
 // under the UID that was seen.
 func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
-	if isNil(w.live) {
-		out, err := w.apply(ctx, "")
-		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			return out, w.meet(ctx)
-		}
-		return out, w.explain(err)
+	if !isNil(w.live) {
+		return w.over(ctx, w.live)
 	}
-	out, err := w.apply(ctx, w.live.GetUID())
-	if writes.IsReplaced(err) {
+	out, err := w.apply(ctx, guard{})
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return w.meet(ctx)
+	}
+	return out, w.explain(err)
+}
+
+// over writes over what is there. What isn't tracked for the node yet is written only as it was seen, so that of two
+// who would adopt an object one does.
+func (w *write[P, T]) over(ctx context.Context, seen client.Object) (out workflow.Outcome[T], err error) {
+	now, err := w.inherit(ctx, seen, w.standing)
+	lock := guard{}
+	if err == nil {
+		lock.uid = now.GetUID()
+		if now != seen || w.standing == adopted {
+			lock.version = now.GetResourceVersion()
+		}
+		out, err = w.apply(ctx, lock)
+	}
+	switch {
+	case writes.IsReplaced(err), apierrors.IsNotFound(err):
 		w.engine().overlay.Drop(w.key())
 		return out, workflow.RetryAfter(workflow.NotYet("Replaced", "%s was deleted or replaced meanwhile", w.name()), again)
+	case w.conflict(err) != nil:
+		return out, w.conflict(err)
+	case apierrors.IsConflict(err):
+		return out, workflow.RetryAfter(workflow.NotYet("Changed", "%s was changed meanwhile", w.name()), again)
 	}
 	return out, w.explain(err)
 }
 
 // apply sends the intent and keeps what is answered.
-func (w *write[P, T]) apply(ctx context.Context, uid types.UID) (out workflow.Outcome[T], err error) {
+func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[T], err error) {
 	fields, err := w.intent.fields()
 	if err != nil {
 		return out, workflow.Terminal(err)
 	}
-	body, err := body(fields, uid)
+	body, err := body(fields, g)
 	if err != nil {
 		return out, workflow.Terminal(err)
 	}
 	obj := w.object.source.fresh().(T)
-	obj.SetName(w.intent.name.Name)
-	obj.SetNamespace(w.intent.name.Namespace)
-	err = w.engine().target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body),
-		client.FieldOwner(w.engine().options.FieldManager), client.ForceOwnership, client.DisableReadYourWritesConsistency)
+	obj.SetName(w.draft.name.Name)
+	obj.SetNamespace(w.draft.name.Namespace)
+	options := []client.PatchOption{
+		client.FieldOwner(w.engine().options.FieldManager), client.DisableReadYourWritesConsistency,
+	}
+	if !w.object.policy.yields {
+		options = append(options, client.ForceOwnership)
+	}
+	err = w.engine().target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), options...)
 	if err != nil {
 		return out, err
 	}
@@ -99,6 +159,8 @@ func (w *write[P, T]) apply(ctx context.Context, uid types.UID) (out workflow.Ou
 
 func (w *write[P, T]) operation(obj T) workflow.Operation {
 	switch {
+	case w.standing != own:
+		return workflow.Adopt
 	case isNil(w.live):
 		return workflow.Create
 	case w.live.GetResourceVersion() == obj.GetResourceVersion():
@@ -109,29 +171,32 @@ func (w *write[P, T]) operation(obj T) workflow.Operation {
 }
 
 // meet handles an object that exists though the cache doesn't show it: one live read says whose it is.
-func (w *write[P, T]) meet(ctx context.Context) error {
+func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err error) {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(w.object.source.gvk)
-	err := w.engine().target.GetAPIReader().Get(ctx, w.intent.name, meta)
+	err = w.engine().target.GetAPIReader().Get(ctx, w.draft.name, meta)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
+		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
 	}
 	if err == nil {
-		if err := w.tracking.claim(w.engine(), w.object.source.gvk.Kind, meta); err != nil {
-			return err
+		if err := w.meets(meta, record{}); err != nil {
+			return out, err
+		}
+		if w.standing != own {
+			return w.over(ctx, meta)
 		}
 		if w.object.source.hides(ctx, meta) {
-			return workflow.Because("Hidden", fmt.Errorf(
+			return out, workflow.Because("Hidden", fmt.Errorf(
 				"%s exists, but the cache doesn't show it: does a selector or a list of namespaces keep it out?", w.name()))
 		}
 	}
-	return workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
+	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
 }
 
 func (w *write[P, T]) engine() *Engine { return w.object.engine }
 
-func (w *write[P, T]) key() overlay.Key { return w.object.source.key(w.intent.name) }
+func (w *write[P, T]) key() overlay.Key { return w.object.source.key(w.draft.name) }
 
 func (w *write[P, T]) name() string {
-	return fmt.Sprintf("%s %q", w.object.source.gvk.Kind, w.intent.name.Name)
+	return fmt.Sprintf("%s %q", w.object.source.gvk.Kind, w.draft.name.Name)
 }
