@@ -29,8 +29,8 @@ const (
 )
 
 // Adopt sets what happens to an object that exists already and isn't the node's. One that is adopted gets the desired
-// state, as if it had been made by the node; what it had before is not restored when it is released. It is released, not
-// deleted, when it is no longer wanted: see [Policies.DeleteAdopted].
+// state, as if it had been made by the node; what it had before is not restored. It is released, not deleted, when it is
+// no longer wanted: see [Policies.DeleteAdopted].
 func (p *Policies[Self]) Adopt(when Adoption) Self {
 	p.policy.adopt = when
 	return p.self

@@ -58,7 +58,9 @@ func (e *Engine) intend(d draft, gvk schema.GroupVersionKind, t tracking, refere
 	var h maphash.Hash
 	h.SetSeed(e.seed)
 	_, _ = h.Write(d.plain)
-	for _, part := range [...]string{d.name.Namespace, d.name.Name, t.index(), t.key, t.primary.Namespace, t.primary.Name} {
+	for _, part := range [...]string{
+		d.name.Namespace, d.name.Name, t.index(), t.key, t.primary.Namespace, t.primary.Name,
+	} {
 		_ = h.WriteByte(0)
 		_, _ = h.WriteString(part)
 	}

@@ -25,7 +25,8 @@ func marksOf(obj client.Object) marks {
 	return marks{obj.GetLabels(), obj.GetAnnotations(), obj.GetOwnerReferences(), obj.GetManagedFields()}
 }
 
-// settle changes the marks of an object, if it is still as it was seen, with one request. It returns what is there then.
+// settle changes the marks of an object, if it is still as it was seen, with one request. It returns what is there
+// then.
 func (s *source) settle(ctx context.Context, seen client.Object, want marks) (client.Object, error) {
 	type change struct {
 		Op    string `json:"op"`
@@ -58,7 +59,7 @@ func (s *source) settle(ctx context.Context, seen client.Object, want marks) (cl
 
 // inherit takes over an object that isn't tracked for the node yet, or that former managers own a part of: it takes off
 // the owner references of an earlier primary and of a controller whose control is taken, and makes ours what former
-// managers own. It returns the object as it is to be applied to, which is the one that was seen if nothing had to change.
+// managers own. It returns the object as it is then: the one that was seen if nothing had to change.
 func (w *write[P, T]) inherit(ctx context.Context, seen client.Object, how standing) (client.Object, error) {
 	want := marksOf(seen)
 	if how != own {

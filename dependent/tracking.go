@@ -85,7 +85,7 @@ func (t tracking) annotations(e *Engine, namespace string) map[string]string {
 	return all
 }
 
-// primaryFrom names the primary as seen from a namespace: one that is restored into another namespace is still the same.
+// primaryFrom names the primary as seen from a namespace: one that is restored into another is still the same.
 func (t tracking) primaryFrom(namespace string) string {
 	if t.primary.Namespace == "" || t.primary.Namespace == namespace {
 		return t.primary.Name

@@ -29,7 +29,8 @@ type write[P, T client.Object] struct {
 	standing  standing
 }
 
-// intend makes the intent. An object that was somebody else's before has no owner reference: it would go with the primary.
+// intend makes the intent. An object that was somebody else's before has no owner reference: it would go with the
+// primary.
 func (w *write[P, T]) intend(isAdopted bool) {
 	w.tracking.adopted = isAdopted
 	reference := w.reference

@@ -51,27 +51,59 @@ func (c *controller[P]) settleFinalizer(ctx context.Context, p P, want bool) (P,
 	}
 	c.written.Put(c.key(p), answer)
 	if !want && c.hasFinalizer(answer) {
-		return answer, c.wrest(ctx, answer)
+		return answer, c.wrest(ctx, answer, func(name string) bool { return name == c.finalizer })
 	}
 	return answer, nil
 }
 
-// wrest removes a finalizer that somebody else owns too, such as a former name of this controller, or a restore.
-func (c *controller[P]) wrest(ctx context.Context, p P) error {
-	at := slices.Index(p.GetFinalizers(), c.finalizer)
+// isHeld reports whether a finalizer keeps a primary for us: ours, or a former one.
+func (c *controller[P]) isHeld(p P) bool { return c.hasFinalizer(p) || c.hasFormerFinalizer(p) }
+
+func (c *controller[P]) hasFormerFinalizer(p P) bool {
+	return slices.ContainsFunc(p.GetFinalizers(), c.isFormerFinalizer)
+}
+
+func (c *controller[P]) isFormerFinalizer(name string) bool {
+	return slices.Contains(c.options.FormerFinalizers, name)
+}
+
+// letGo removes all finalizers of ours, old and new.
+func (c *controller[P]) letGo(ctx context.Context, p P) error {
+	left, err := c.settleFinalizer(ctx, p, false)
+	if err != nil || isNil(left) {
+		return err
+	}
+	return c.dropFormerFinalizers(ctx, left)
+}
+
+// dropFormerFinalizers removes what controllers before this one have left, once ours is there or isn't needed.
+func (c *controller[P]) dropFormerFinalizers(ctx context.Context, p P) error {
+	if !c.hasFormerFinalizer(p) {
+		return nil
+	}
+	return c.wrest(ctx, p, c.isFormerFinalizer)
+}
+
+// wrest removes finalizers that somebody else owns too, such as a former name of this controller, or a restore.
+func (c *controller[P]) wrest(ctx context.Context, p P, ours func(string) bool) error {
+	left := slices.DeleteFunc(slices.Clone(p.GetFinalizers()), ours)
 	patch, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/resourceVersion", "value": p.GetResourceVersion()},
-		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", at)},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": p.GetResourceVersion()},
+		{"op": "replace", "path": "/metadata/finalizers", "value": left},
 	})
 	if err != nil {
-		return fmt.Errorf("encoding the finalizer: %w", err)
+		return fmt.Errorf("encoding the finalizers: %w", err)
 	}
 	answer := c.fresh()
 	answer.SetName(p.GetName())
 	answer.SetNamespace(p.GetNamespace())
 	err = c.client.Patch(ctx, answer, client.RawPatch(types.JSONPatchType, patch), client.DisableReadYourWritesConsistency)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("removing finalizer %q, which others own too: %w", c.finalizer, err)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("leaving finalizers %q of %q: %w", left, p.GetFinalizers(), err)
 	}
+	c.written.Put(c.key(p), answer)
 	return nil
 }

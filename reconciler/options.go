@@ -25,6 +25,10 @@ type Options[P client.Object] struct {
 	MaxConcurrentNodes int
 	// Prefix begins finalizers and tracking labels; default "espalier.dev".
 	Prefix string
+	// FormerManagers, FormerFinalizers and FormerConditions are of the controller before this one, or of this one under
+	// a former name. The fields that such a manager owns of an object that the primary has become ours, such a finalizer
+	// is removed once it isn't needed or ours is there, and such a condition, by its type, goes with the next status.
+	FormerManagers, FormerFinalizers, FormerConditions []string
 	// Summarize fills the author's own fields of the status into a blank primary. It is called at the end of each run
 	// and may read every node with Lookup. Conditions and observedGeneration are filled in afterwards.
 	Summarize func(r *workflow.Run[P], result *workflow.Result, into P)

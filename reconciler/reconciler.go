@@ -101,6 +101,7 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 	}
 	c.engine, err = dependent.NewEngine(mgr, dependent.EngineOptions{
 		FieldManager: r.options.Name, Primary: c.options.GroupVersionKind, Prefix: r.options.Prefix,
+		FormerManagers: r.options.FormerManagers,
 	})
 	if err != nil {
 		return nil, err
@@ -144,11 +145,14 @@ func (c *controller[P]) Reconcile(ctx context.Context, req reconcile.Request) (r
 		if err != nil || isNil(live) {
 			return reconcile.Result{}, err
 		}
+		if err := c.dropFormerFinalizers(ctx, live); err != nil {
+			return reconcile.Result{}, err
+		}
 	}
 	result, next, err := c.run(ctx, live, c.runner.Reconcile)
 	if err == nil && result.Ready() && !c.runner.NeedsCleanup() {
 		// Only now does every object carry its owner reference.
-		_, err = c.settleFinalizer(ctx, live, false)
+		err = c.letGo(ctx, live)
 	}
 	return next, err
 }
@@ -178,7 +182,7 @@ func (c *controller[P]) key(p P) overlay.Key {
 
 // cleanup deletes what belongs to a primary that is being deleted, if that is ours to do.
 func (c *controller[P]) cleanup(ctx context.Context, live P) (reconcile.Result, error) {
-	if !c.hasFinalizer(live) {
+	if !c.isHeld(live) {
 		return reconcile.Result{}, nil
 	}
 	result, next, err := c.run(ctx, live, c.cleaner.Cleanup)
@@ -195,8 +199,7 @@ func (c *controller[P]) cleanup(ctx context.Context, live P) (reconcile.Result, 
 		log.FromContext(ctx).Info("Something is left that the cache doesn't show", "object", left)
 		return reconcile.Result{RequeueAfter: lookAgain}, nil
 	}
-	_, err = c.settleFinalizer(ctx, live, false)
-	return reconcile.Result{}, err
+	return reconcile.Result{}, c.letGo(ctx, live)
 }
 
 // lookAgain is after how long a cleanup goes on that waits for the cache.

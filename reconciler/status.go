@@ -38,6 +38,9 @@ func (c *controller[P]) writeStatus(ctx context.Context, live, summary P, result
 	if err != nil || isNil(newest) || newest.GetUID() != live.GetUID() {
 		return err // the server doesn't compare UIDs of a status
 	}
+	if err := c.dropFormerConditions(ctx, newest); err != nil {
+		return err
+	}
 	status, err := c.statusOf(live, newest, summary, result)
 	if err != nil {
 		return err
