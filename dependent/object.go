@@ -129,7 +129,8 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 		return nil, err
 	}
 	s.anyNamespace = s.anyNamespace || k.policy.anyNamespace
-	return &object[P, T]{objectKind: k, engine: e, source: s}, nil
+	ignored, _ := parsePaths(k.policy.ignored)
+	return &object[P, T]{objectKind: k, engine: e, source: s, ignored: ignored}, nil
 }
 
 // Watch is a kind of object whose changes concern a node. Object is an empty one of it.

@@ -21,6 +21,8 @@ type policy struct {
 	formerNames  []string
 	yields       bool // on a conflict, instead of forcing
 	once         bool // written once, then left alone
+	drift        Correction
+	ignored      []string // paths
 	unwanted     Disposal
 	primaryGoes  Disposal
 }
@@ -44,7 +46,11 @@ func (p *policy) check() error {
 			errs = append(errs, errors.New("FormerNames has an empty name"))
 		}
 	}
-	return errors.Join(errs...)
+	if p.drift > Report {
+		errs = append(errs, fmt.Errorf("Drift(%d) is none of Correct and Report", p.drift))
+	}
+	_, unread := parsePaths(p.ignored)
+	return errors.Join(append(errs, unread...)...)
 }
 
 // Policies are the refinements of nodes that write objects. The handles of this package embed it beside workflow.Base.

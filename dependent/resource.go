@@ -11,14 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/espalier-dev/espalier/internal/path"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
 // object manages one object of the primary: it is what an [Object] is bound to.
 type object[P, T client.Object] struct {
 	*objectKind[P, T]
-	engine *Engine
-	source *source
+	engine  *Engine
+	source  *source
+	ignored []path.Path
 }
 
 // Watches says which kinds of object the node must be woken by.
@@ -112,7 +114,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		step.Ready = readiness(live) // beside a write it says how what stands is
 	}
 	if unchanged {
-		step.Value = live
+		step.Value, step.Drift = live, abridged(w.drift)
 	} else {
 		step.Intent, step.Do = w.attempt(), w.do
 	}

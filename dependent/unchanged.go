@@ -23,32 +23,38 @@ type record struct {
 	version string
 	meta    uint64 // digest of everything but version, spec and status that may tell of a change
 	owned   uint64 // digest of the owned fields and their live values, if the server judged them; else 0
+	drift   string // what others have changed and keep
 }
 
-// unchanged reports whether writing the intent would change nothing. The levels, each dearer than the one before:
-// the same intent on the same version; a version that only status has moved; the fields that we own, one by one;
-// fields that differ, but that the server has judged to be the same before. It brings rec up to date. What can't
-// be compared is left to the server.
-func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
-	same := rec.intent == in.digest && rec.uid == live.GetUID()
-	if same && rec.version == live.GetResourceVersion() {
-		return true
+// isRemembered reports whether writing the intent would change nothing, as far as the record tells: the same intent on
+// the same version, or on one that only status has moved. It brings rec up to date.
+func (o *object[P, T]) isRemembered(in intent, live T, rec *record) bool {
+	if rec.intent != in.digest || rec.uid != live.GetUID() {
+		return false
 	}
-	meta := o.metaDigest(live)
-	if same && rec.meta == meta && live.GetGeneration() > 0 {
+	if rec.version != live.GetResourceVersion() {
+		if live.GetGeneration() == 0 || rec.meta != o.metaDigest(live) {
+			return false
+		}
 		rec.version = live.GetResourceVersion()
-		return true
 	}
+	return true
+}
+
+// unchanged reports the same by a closer look: at the fields that we own, one by one; where they differ, whether the
+// server has judged them to be the same before. It brings rec up to date. What can't be compared is left to the server.
+func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
 	if o.engine.hasFormer(live) {
 		return false // what it owns, and we don't want, would stay
 	}
+	judged := rec.intent == in.digest && rec.uid == live.GetUID()
 	look := o.inspect(in, live)
-	if look.owned == 0 || !look.unchanged && (!same || look.owned != rec.owned) {
+	if look.owned == 0 || !look.unchanged && (!judged || look.owned != rec.owned) {
 		return false
 	}
 	*rec = record{
 		node: in.node, intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
-		meta: meta, owned: look.owned,
+		meta: o.metaDigest(live), owned: look.owned, drift: rec.drift,
 	}
 	return true
 }
@@ -60,12 +66,8 @@ type inspection struct {
 }
 
 func (o *object[P, T]) inspect(in intent, live T) inspection {
-	entry := o.entry(live)
-	if entry == nil {
-		return inspection{}
-	}
-	set, err := owned.Parse(entry)
-	if err != nil {
+	set := o.ours(live)
+	if set == nil {
 		return inspection{}
 	}
 	c, err := o.compare(in, live)

@@ -27,6 +27,8 @@ type write[P, T client.Object] struct {
 	intent    intent
 	live      T // what is there, or nil
 	standing  standing
+	repeated  bool   // the intent was written before
+	drift     string // what others have changed, and may keep
 }
 
 // intend makes the intent. An object that was somebody else's before has no owner reference: it would go with the
@@ -46,14 +48,22 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 	if err := w.meets(w.live, before); err != nil {
 		return false, err
 	}
-	switch {
-	case w.standing != own:
-		return false, nil
-	case w.object.policy.once:
+	if w.object.policy.once && w.standing == own {
 		return true, nil
 	}
 	now := before
-	unchanged = w.object.unchanged(w.intent, w.live, &now)
+	w.repeated = before.intent == w.intent.digest && before.uid == w.live.GetUID()
+	if w.standing == own && w.object.isRemembered(w.intent, w.live, &now) {
+		unchanged, w.drift = true, now.drift
+	} else {
+		if w.drift, err = w.leave(w.live); err != nil || w.standing != own {
+			return false, err
+		}
+		if now.drift != w.drift {
+			now.drift, now.owned = w.drift, 0 // the server has judged another intent
+		}
+		unchanged = w.object.unchanged(w.intent, w.live, &now)
+	}
 	if unchanged && now != before {
 		w.engine().remember(w.tracking.owner, w.key(), now)
 	}
@@ -154,8 +164,15 @@ func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[
 		return out, err
 	}
 	w.engine().overlay.Put(w.key(), obj)
-	w.engine().remember(w.tracking.owner, w.key(), w.object.judged(w.intent, obj))
-	return workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj)}, nil
+	now := w.object.judged(w.intent, obj)
+	now.drift = w.drift
+	w.engine().remember(w.tracking.owner, w.key(), now)
+	out = workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj), Drift: w.drift}
+	if out.Operation == workflow.Update && w.object.policy.drift == Correct {
+		out.Drift = w.corrected()
+	}
+	out.Drift = abridged(out.Drift)
+	return out, nil
 }
 
 func (w *write[P, T]) operation(obj T) workflow.Operation {
@@ -184,7 +201,7 @@ func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err er
 			return out, err
 		}
 		if w.standing != own {
-			return w.over(ctx, meta)
+			return w.takeUnseen(ctx, meta)
 		}
 		if w.object.source.hides(ctx, meta) {
 			return out, workflow.Because("Hidden", fmt.Errorf(
@@ -192,6 +209,21 @@ func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err er
 		}
 	}
 	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
+}
+
+// takeUnseen writes over an object of which its metadata alone are known, unless it has fields that are to be left.
+func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out workflow.Outcome[T], err error) {
+	if len(w.object.ignored) == 0 {
+		return w.over(ctx, meta)
+	}
+	obj := w.object.source.fresh().(T)
+	if err := w.engine().target.GetAPIReader().Get(ctx, w.draft.name, obj); err != nil {
+		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
+	}
+	if _, err := w.leave(obj); err != nil {
+		return out, err
+	}
+	return w.over(ctx, obj)
 }
 
 func (w *write[P, T]) engine() *Engine { return w.object.engine }

@@ -206,8 +206,8 @@ func (x *execution[P]) notYet(v int32, intent uint64, err error) bool {
 func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) {
 	c, m, row := &x.cells[v], &x.marks[v], x.row(v)
 	c.value, m.applied = step.value, true
-	if operation != None || step.poll != 0 { // most rows needn't be touched beyond their beginning
-		row.Operation, row.Poll = operation, step.poll
+	if operation != None || step.poll != 0 || step.drift != "" { // most rows needn't be touched beyond their beginning
+		row.Operation, row.Poll, row.Drift = operation, step.poll, step.drift
 	}
 	verdict := &step.ready
 	if x.traits(v).has(judges) {

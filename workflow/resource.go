@@ -65,6 +65,8 @@ type Step[V any] struct {
 	Ready Verdict
 	// Poll asks for another run after this time, for what changes without a watch that announces it; 0 asks for none.
 	Poll time.Duration
+	// Drift says what somebody else has changed of what the node manages, and that is left so; "" if nothing.
+	Drift string
 	// Do does what needs I/O. Its context ends with the node's timeout or the run.
 	Do func(ctx context.Context) (Outcome[V], error)
 }
@@ -75,6 +77,7 @@ type Outcome[V any] struct {
 	Ready     Verdict
 	Operation Operation
 	Poll      time.Duration
+	Drift     string // corrected by an Update; left as it is if the Operation is None
 }
 
 // Preview is what a Do would do.
@@ -127,6 +130,7 @@ type prepared struct {
 	intent uint64
 	ready  Verdict
 	poll   time.Duration
+	drift  string
 	claims []string
 	run    any // the Do; nil if there is none
 }
@@ -144,7 +148,7 @@ func (e erased[P, V]) observe(r *Run[P]) (any, Presence, error) {
 func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 	step, err := e.Prepare(r)
 	into.value = keep(&r.x.slabs[e.slab], step.Value)
-	into.intent, into.ready, into.poll, into.run = step.Intent, step.Ready, step.Poll, nil
+	into.intent, into.ready, into.poll, into.drift, into.run = step.Intent, step.Ready, step.Poll, step.Drift, nil
 	into.claims = step.Claims
 	if step.Do != nil {
 		into.run = step.Do
@@ -156,7 +160,7 @@ func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 func (e erased[P, V]) do(ctx context.Context, p *prepared) (Operation, error) {
 	o, err := p.run.(func(context.Context) (Outcome[V], error))(ctx)
 	value := o.Value // a pointer into the outcome would keep all of it
-	p.value, p.ready, p.poll = &value, o.Ready, o.Poll
+	p.value, p.ready, p.poll, p.drift = &value, o.Ready, o.Poll, o.Drift
 	return o.Operation, err
 }
 

@@ -48,6 +48,9 @@ type NodeResult struct {
 	Operation       Operation
 	// Diff is what a write would change, in a dry run.
 	Diff string
+	// Drift says what somebody else has changed of what the node manages: which fields, and who. If the Operation is
+	// an Update it has been corrected; else it was left as it is.
+	Drift string
 	// BlockedBy names the root causes for which a Blocked or Deleting node waits, at most eight, in declaration order.
 	// MoreCauses says that there are others.
 	BlockedBy  []string
