@@ -29,8 +29,8 @@ const (
 )
 
 // Adopt sets what happens to an object that exists already and isn't the node's. One that is adopted gets the desired
-// state, as if it had been made by the node; what it had before is not restored. It is released, not deleted, when it is
-// no longer wanted: see [Policies.DeleteAdopted].
+// state, as if it had been made by the node; what it had before is not restored. It is released, not deleted, when it
+// is no longer wanted: see [Policies.DeleteAdopted].
 func (p *Policies[Self]) Adopt(when Adoption) Self {
 	p.policy.adopt = when
 	return p.self
@@ -70,7 +70,7 @@ func (o *object[P, T]) standing(t tracking, obj client.Object) (standing, error)
 	case has.owner == t.owner:
 		return own, refuse("ClaimedBy", "%s is managed by node %q of workflow %q: give one of them another name",
 			o.source.called(obj), has.title(), has.workflow)
-	case has.owner == "" && isOwned(obj, t.owner), has.owner != "" && o.wasCalled(t, has) && o.engine.isReborn(t, obj):
+	case has.owner == "" && isOwned(obj, t.owner), o.wasCalled(t, has) && o.isReborn(t, has, obj):
 		return inherited, nil
 	case o.mayAdopt(has, obj):
 		return adopted, nil
@@ -88,8 +88,12 @@ func (o *object[P, T]) wasCalled(t, has tracking) bool {
 }
 
 // isReborn reports whether an object was written for a primary that bore the name which is now the primary's: names are
-// unique, so that one has gone.
-func (e *Engine) isReborn(t tracking, obj client.Object) bool {
+// unique, so that one has gone. In another cluster there may be objects of primaries of a third.
+func (o *object[P, T]) isReborn(t, has tracking, obj client.Object) bool {
+	e := o.engine
+	if has.owner == "" || o.source.cluster != "" {
+		return false
+	}
 	named := obj.GetAnnotations()[e.label(primaryAnnotation)] == t.primaryFrom(obj.GetNamespace())
 	for _, ref := range obj.GetOwnerReferences() {
 		stale := e.isStale(t, ref)

@@ -105,8 +105,12 @@ func (e *Engine) single(ctx context.Context, name string, example client.Object)
 	if s.runner, err = workflow.NewRunner(graph, e, workflow.Options{}); err != nil {
 		return nil, err
 	}
-	if _, err = e.target.GetCache().GetInformer(ctx, example); err != nil {
-		return nil, fmt.Errorf("starting the informer of %s: %w", gvk.Kind, err)
+	kind, err := e.source("", gvk, example)
+	if err == nil {
+		err = kind.wait(ctx, suspense)
+	}
+	if err != nil {
+		return nil, err
 	}
 	known, _ := e.singles.LoadOrStore(key, s)
 	return known.(*single), nil

@@ -65,7 +65,7 @@ var errChanged = errors.New("it was changed meanwhile")
 
 // release takes everything off an object that makes it ours, but for what is in it. Nobody owns its fields then: if it
 // is adopted again some day, what isn't wanted then stays.
-func (o *object[P, T]) release(ctx context.Context, owner types.UID, obj client.Object) error {
+func (o *object[P, T]) release(ctx context.Context, in Target, owner types.UID, obj client.Object) error {
 	e := o.engine
 	want := marksOf(obj)
 	want.Labels, want.Annotations = maps.Clone(want.Labels), maps.Clone(want.Annotations)
@@ -78,7 +78,7 @@ func (o *object[P, T]) release(ctx context.Context, owner types.UID, obj client.
 	want.OwnerReferences = slices.DeleteFunc(slices.Clone(want.OwnerReferences),
 		func(ref metav1.OwnerReference) bool { return ref.UID == owner })
 	want.ManagedFields = e.disowned(obj)
-	answer, err := o.source.settle(ctx, obj, want)
+	answer, err := o.source.settle(ctx, in, obj, want)
 	key := o.source.key(client.ObjectKeyFromObject(obj))
 	switch {
 	case apierrors.IsNotFound(err):

@@ -57,8 +57,8 @@ func parsePaths(texts []string) (paths []path.Path, errs []error) {
 	return paths, errs
 }
 
-// leave takes out of the intent what is to be left as it is there: what the author ignores, and, with Report, what others
-// have taken. It says what others have taken.
+// leave takes out of the intent what is to be left as it is there: what the author ignores, and, with Report, what
+// others have taken. It says what others have taken.
 func (w *write[P, T]) leave(live T) (drift string, err error) {
 	if len(w.object.ignored) == 0 && w.object.policy.drift == Correct {
 		return "", nil

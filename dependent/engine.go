@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -29,8 +31,8 @@ type Target interface {
 	GetClient() client.Client
 	GetAPIReader() client.Reader
 	GetCache() cache.Cache
-	GetScheme() *runtime.Scheme
-	GetRESTMapper() meta.RESTMapper
+	GetConfig() *rest.Config
+	GetHTTPClient() *http.Client
 }
 
 // EngineOptions say for whom an [Engine] works. The field manager and the primary's kind are required.
@@ -45,6 +47,10 @@ type EngineOptions struct {
 	// an object that the primary has becomes ours before its first apply, by one request, so that what isn't wanted any
 	// more goes. Our own name is one of them where it has updated objects instead of applying them.
 	FormerManagers []string
+	// Clusters returns the cluster of this name, for nodes that are declared with InCluster. It is asked in every run, so
+	// it must be quick. The cache of what it returns must run. An error says that the cluster can't be reached now: then
+	// nothing is known of what is in it.
+	Clusters func(name string) (Target, error)
 }
 
 // Engine is the environment that the kinds of this package bind to: a cluster, a field manager, and what is remembered
@@ -56,12 +62,20 @@ type Engine struct {
 	seed       maphash.Seed // of all digests
 	// patience is how long a cache may take to show an object, if its version doesn't tell.
 	patience time.Duration
+	// askAgain is after how long it is asked again whether a kind is served, if nothing tells.
+	askAgain time.Duration
 	overlay  overlay.Overlay
 
 	mutex   sync.Mutex
 	records map[types.UID]map[overlay.Key]record // by owner
-	sources map[schema.GroupVersionKind]*source
+	sources map[sourceKey]*source
 	singles sync.Map // of singleKey to *single
+
+	listener atomic.Pointer[listener]
+	kinds    struct {
+		sync.Mutex
+		told map[Target]bool // where one is told which kinds come and go
+	}
 }
 
 // NewEngine returns an Engine for one cluster.
@@ -71,19 +85,33 @@ func NewEngine(t Target, o EngineOptions) (*Engine, error) {
 	if o.FieldManager == "" {
 		errs = append(errs, errors.New("EngineOptions.FieldManager is empty: name the controller"))
 	}
-	mapping, err := t.GetRESTMapper().RESTMapping(o.Primary.GroupKind(), o.Primary.Version)
+	mapping, err := t.GetClient().RESTMapper().RESTMapping(o.Primary.GroupKind(), o.Primary.Version)
 	if err != nil {
 		errs = append(errs, fmt.Errorf("finding the scope of the primary, %s: %w", o.Primary.Kind, err))
 	}
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("making an engine: %w", errors.Join(errs...))
 	}
-	return &Engine{
+	e := &Engine{
 		target: t, options: o, seed: maphash.MakeSeed(), namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
-		patience: 30 * time.Second,
-		records:  map[types.UID]map[overlay.Key]record{},
-		sources:  map[schema.GroupVersionKind]*source{},
-	}, nil
+		patience: 30 * time.Second, askAgain: 30 * time.Second,
+		records: map[types.UID]map[overlay.Key]record{},
+		sources: map[sourceKey]*source{},
+	}
+	e.kinds.told = map[Target]bool{}
+	return e, nil
+}
+
+// clusterOf returns the cluster of a name, which is the Engine's own if it is "".
+func (e *Engine) clusterOf(name string) (Target, error) {
+	if name == "" {
+		return e.target, nil
+	}
+	target, err := e.options.Clusters(name)
+	if err != nil {
+		return nil, fmt.Errorf("reaching cluster %q: %w", name, err)
+	}
+	return target, nil
 }
 
 // Forget drops what is remembered of a primary's objects, since it has gone.
@@ -123,7 +151,9 @@ func (e *Engine) all() []*source {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	sources := slices.Collect(maps.Values(e.sources))
-	slices.SortFunc(sources, func(a, b *source) int { return strings.Compare(a.gvk.String(), b.gvk.String()) })
+	slices.SortFunc(sources, func(a, b *source) int {
+		return cmp.Or(strings.Compare(a.cluster, b.cluster), strings.Compare(a.gvk.String(), b.gvk.String()))
+	})
 	return sources
 }
 
@@ -138,7 +168,7 @@ func environment(env any) (*Engine, error) {
 }
 
 func (e *Engine) kindOf(obj client.Object) (schema.GroupVersionKind, error) {
-	gvk, err := apiutil.GVKForObject(obj, e.target.GetScheme())
+	gvk, err := apiutil.GVKForObject(obj, e.target.GetClient().Scheme())
 	if err != nil {
 		return gvk, fmt.Errorf("finding the kind of %T: %w: add its package's AddToScheme to the manager's scheme", obj, err)
 	}

@@ -3,6 +3,7 @@
 package dependent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,11 +21,29 @@ import (
 
 // explain says what was being written. The server's message may hold the object's own values, so it is never passed on
 // whole: its causes' paths and its last clause are, and of a Secret the paths alone.
-func (w *write[P, T]) explain(err error) error {
-	if err == nil {
+func (w *write[P, T]) explain(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
 		return nil
+	case isUnknownPath(err):
+		return w.object.source.doubt(ctx)
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return workflow.RetryAfter(workflow.NotYet("NamespaceTerminating", "namespace %q is being deleted",
+			w.draft.name.Namespace), lookForNamespace)
+	case isMissingNamespace(err):
+		return workflow.RetryAfter(workflow.NotYet("NamespaceMissing", "there is no namespace %q",
+			w.draft.name.Namespace), lookForNamespace)
 	}
 	return classify(w.object.source.gvk.GroupKind(), fmt.Sprintf("applying %s", w.name()), err)
+}
+
+// lookForNamespace is after how long a write is tried again that had no namespace: these aren't watched.
+const lookForNamespace = 10 * time.Second
+
+func isMissingNamespace(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&
+		status.Status().Details.Kind == "namespaces"
 }
 
 func classify(kind schema.GroupKind, doing string, err error) error {

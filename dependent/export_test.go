@@ -3,6 +3,8 @@
 package dependent
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,8 +26,8 @@ func Remembered(e *Engine) int {
 	for _, records := range e.records {
 		n += len(records)
 	}
-	for kind := range e.sources {
-		e.overlay.Each(kind, func(overlay.Key, client.Object) { n++ })
+	for k := range e.sources {
+		e.overlay.Each(k.cluster, k.gvk, func(overlay.Key, client.Object) { n++ })
 	}
 	return n
 }
@@ -53,13 +55,13 @@ func Restart(e *Engine) {
 func Unseen(e *Engine) int {
 	n := 0
 	for _, s := range e.all() {
-		e.overlay.Each(s.gvk, func(overlay.Key, client.Object) { n++ })
+		e.overlay.Each(s.cluster, s.gvk, func(overlay.Key, client.Object) { n++ })
 	}
 	return n
 }
 
-// Hurry leaves a cache no time to show what it doesn't show.
-func Hurry(e *Engine) { e.patience = 0 }
+// Hurry leaves a cache no time to show what it doesn't show, and asks again soon.
+func Hurry(e *Engine) { e.patience, e.askAgain = 0, 100*time.Millisecond }
 
 // Classify says what a request came to.
 func Classify(doing string, err error) error {

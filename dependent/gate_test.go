@@ -19,6 +19,7 @@ type gate struct {
 	loses  atomic.Bool   // the answer to the next patch
 	losses atomic.Int32
 
+	refuses   atomic.Bool            // to read anything
 	beforeGet atomic.Pointer[func()] // the next one
 }
 
@@ -55,6 +56,9 @@ func (g *gate) wrap(next http.RoundTripper) http.RoundTripper {
 		if req.Method == http.MethodGet && !req.URL.Query().Has("watch") {
 			if happens := g.beforeGet.Swap(nil); happens != nil {
 				(*happens)()
+			}
+			if g.refuses.Load() {
+				return nil, errors.New("nothing can be read")
 			}
 		}
 		resp, err := next.RoundTrip(req)

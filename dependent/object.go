@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -84,6 +85,36 @@ func Typed[T any, PT ObjectOf[T], P client.Object](
 	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), desired: draw})
 }
 
+// Unstructured declares a node whose desired state is given as fields: for a kind without a Go type, or one that is
+// known at run time only. All that it has is sent, zero values too, but for status and what of the metadata is the
+// server's. Kind and version may be left out. All nodes of a kind must be declared with its Go type, or all without.
+func Unstructured[P client.Object](
+	b *workflow.Builder[P], gvk schema.GroupVersionKind, name string,
+	desired func(r *workflow.Run[P]) (*unstructured.Unstructured, error),
+) *Object[P, *unstructured.Unstructured] {
+	draw := func(r *workflow.Run[P], _ *unstructured.Unstructured) (draft, error) {
+		obj, err := desired(r)
+		if err != nil {
+			return draft{}, err
+		}
+		if obj == nil {
+			return draft{}, errNil
+		}
+		if has := obj.GroupVersionKind(); !has.Empty() && has != gvk {
+			return draft{}, workflow.Terminal(fmt.Errorf(
+				"the desired state is of %s, but the node was declared for %s", has, gvk))
+		}
+		plain, err := json.Marshal(obj.Object)
+		if err != nil {
+			return draft{}, fmt.Errorf("encoding the desired state: %w", err)
+		}
+		return draft{name: client.ObjectKeyFromObject(obj), plain: plain, fields: fromJSON(plain)}, nil
+	}
+	example := &unstructured.Unstructured{}
+	example.SetGroupVersionKind(gvk)
+	return declare(b, name, &objectKind[P, *unstructured.Unstructured]{example: example, desired: draw})
+}
+
 func typedDraft[PT client.Object](obj PT) (draft, error) {
 	if reflect.ValueOf(obj).IsNil() {
 		return draft{}, errNil
@@ -100,6 +131,7 @@ func typedDraft[PT client.Object](obj PT) (draft, error) {
 func declare[P, T client.Object](b *workflow.Builder[P], name string, kind *objectKind[P, T]) *Object[P, T] {
 	h := &Object[P, T]{}
 	h.Policies.self = h //nolint:staticcheck // Base has a self too
+	h.activate = func() { h.ActivateWhen("its kind is served", kind.served) }
 	kind.policy = &h.policy
 	return workflow.Declare(b, name, kind, &h.Base, h)
 }
@@ -124,19 +156,13 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 	if err := errors.Join(err, k.policy.check()); err != nil {
 		return nil, err
 	}
-	s, err := e.source(gvk, k.example)
+	s, err := e.source(k.policy.cluster, gvk, k.example)
 	if err != nil {
 		return nil, err
 	}
 	s.anyNamespace = s.anyNamespace || k.policy.anyNamespace
 	ignored, _ := parsePaths(k.policy.ignored)
 	return &object[P, T]{objectKind: k, engine: e, source: s, ignored: ignored}, nil
-}
-
-// Watch is a kind of object whose changes concern a node. Object is an empty one of it.
-type Watch struct {
-	Kind   schema.GroupVersionKind
-	Object client.Object
 }
 
 func value(s *string) string {

@@ -11,6 +11,7 @@ import (
 
 // policy is what is refined on nodes that write objects. Its zero value is the default.
 type policy struct {
+	cluster      string // "" is the Engine's own
 	anyNamespace bool
 	deletesData  bool
 	propagation  metav1.DeletionPropagation
@@ -55,8 +56,24 @@ func (p *policy) check() error {
 
 // Policies are the refinements of nodes that write objects. The handles of this package embed it beside workflow.Base.
 type Policies[Self any] struct {
-	policy policy
-	self   Self
+	policy   policy
+	self     Self
+	activate func() // makes the node inactive while its kind isn't served
+}
+
+// InCluster says that the object is in another cluster, of a name that [EngineOptions.Clusters] knows. As long as that
+// can't be reached nothing is known of the object: it is never taken for absent. It can't be left to the garbage
+// collector.
+func (p *Policies[Self]) InCluster(name string) Self {
+	p.policy.cluster = name
+	return p.self
+}
+
+// WhenServed makes the node inactive as long as the object's kind isn't served, for optional APIs; without it the node
+// waits for the kind. See [Served].
+func (p *Policies[Self]) WhenServed() Self {
+	p.activate()
+	return p.self
 }
 
 // AnyNamespace lets the object be outside the primary's namespace. Such an object can't be left to the garbage

@@ -49,9 +49,16 @@ func (o *object[P, T]) partWith(r *workflow.Run[P], found []client.Object) (work
 	if len(deleted)+len(released) == 0 {
 		return o.going(going), nil
 	}
+	now, err := o.source.ready(r.Context())
+	if err != nil {
+		return workflow.Removal{}, err
+	}
 	return workflow.Removal{Do: func(ctx context.Context) (workflow.Removal, error) {
-		err := o.each(released, func(obj client.Object) error { return o.release(ctx, r.Primary().GetUID(), obj) })
-		if failed := o.each(deleted, func(obj client.Object) error { return o.delete(ctx, obj) }); err == nil {
+		err := o.each(released, func(obj client.Object) error {
+			return o.release(ctx, now.target, r.Primary().GetUID(), obj)
+		})
+		failed := o.each(deleted, func(obj client.Object) error { return o.delete(ctx, now.target, obj) })
+		if err == nil {
 			err = failed
 		}
 		if errors.Is(err, errChanged) {
@@ -91,14 +98,14 @@ func (*object[P, T]) each(objects []client.Object, do func(client.Object) error)
 	return failed
 }
 
-func (o *object[P, T]) delete(ctx context.Context, obj client.Object) error {
+func (o *object[P, T]) delete(ctx context.Context, in Target, obj client.Object) error {
 	uid := obj.GetUID()
 	target, ok := obj.DeepCopyObject().(client.Object)
 	if !ok {
 		return errors.New("copying the object: it is no object")
 	}
 	how := cmp.Or(o.policy.propagation, metav1.DeletePropagationBackground)
-	err := o.engine.target.GetClient().Delete(ctx, target,
+	err := in.GetClient().Delete(ctx, target,
 		client.Preconditions{UID: &uid}, client.PropagationPolicy(how), client.DisableReadYourWritesConsistency)
 	if err != nil && !apierrors.IsNotFound(err) && !writes.IsReplaced(err) {
 		return classify(o.source.gvk.GroupKind(), fmt.Sprintf("deleting %s %q", o.source.gvk.Kind, obj.GetName()), err)

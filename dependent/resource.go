@@ -23,13 +23,13 @@ type object[P, T client.Object] struct {
 	ignored []path.Path
 }
 
-// Watches says which kinds of object the node must be woken by.
-func (o *object[P, T]) Watches() []Watch { return []Watch{{Kind: o.source.gvk, Object: o.example}} }
-
 // Collectable reports whether the garbage collector may remove the object: a namespaced primary can own only what is in
-// its namespace.
+// its namespace, and nobody owns anything in another cluster. Of a kind that isn't served the scope isn't known.
 func (o *object[P, T]) Collectable() bool {
-	return !o.policy.keeps() && (!o.engine.namespaced || o.source.namespaced && !o.policy.anyNamespace)
+	if o.policy.keeps() || o.source.cluster != "" || o.source.mapping.Load() == nil {
+		return false
+	}
+	return !o.engine.namespaced || o.source.isNamespaced() && !o.policy.anyNamespace
 }
 
 // Observe finds the object by its labels: it must not need the author's function.
@@ -47,7 +47,8 @@ func (o *object[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, error)
 	return none, workflow.Absent, nil
 }
 
-// find returns what the node manages, of one instance, under its former names too.
+// find returns what the node manages, of one instance, under its former names too. Of a kind that isn't served there is
+// nothing.
 func (o *object[P, T]) find(r *workflow.Run[P]) ([]client.Object, error) {
 	return o.findBy(r, o.source.find)
 }
@@ -59,18 +60,21 @@ func (o *object[P, T]) findBy(
 	found, err := find(r.Context(), t, within)
 	for _, name := range o.policy.formerNames {
 		if err != nil {
-			return nil, err
+			break
 		}
 		var more []client.Object
 		more, err = find(r.Context(), t.formerly(name), within)
 		found = append(found, more...)
+	}
+	if isNotServed(err) {
+		return nil, nil
 	}
 	return found, err
 }
 
 // within is where the node's objects can be. A copy in another namespace, labels and all, is somebody else's.
 func (o *object[P, T]) within(r *workflow.Run[P]) string {
-	if !o.source.namespaced || o.policy.anyNamespace {
+	if !o.source.isNamespaced() || o.policy.anyNamespace {
 		return ""
 	}
 	return r.Primary().GetNamespace()
@@ -96,11 +100,15 @@ func (o *object[P, T]) isGoing(live client.Object) bool {
 // Prepare asks for the desired state and compares it with what is there.
 func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	var step workflow.Step[T]
+	now, err := o.source.ready(r.Context())
+	if err != nil {
+		return step, o.engine.untilServed(err)
+	}
 	d, live, err := o.want(r)
 	if err != nil {
 		return step, err
 	}
-	w := &write[P, T]{object: o, tracking: trackingOf(r), draft: d, live: live}
+	w := &write[P, T]{object: o, target: now.target, tracking: trackingOf(r), draft: d, live: live}
 	if r.Collected() {
 		w.reference = o.engine.ownerReference(r.Primary())
 	}
@@ -116,7 +124,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	if unchanged {
 		step.Value, step.Drift = live, abridged(w.drift)
 	} else {
-		step.Intent, step.Do = w.attempt(), w.do
+		step.Intent, step.Do, step.Claims = w.attempt(), w.do, []string{w.claim()}
 	}
 	return step, nil
 }
@@ -164,9 +172,9 @@ func (o *object[P, T]) place(primary P, name types.NamespacedName) (types.Namesp
 	switch {
 	case name.Name == "":
 		return refuse("the desired %s has no metadata.name: use dependent.Name", kind)
-	case !o.source.namespaced && name.Namespace != "":
+	case !o.source.isNamespaced() && name.Namespace != "":
 		return refuse("%s %q has metadata.namespace, but its kind is cluster-scoped: leave it out", kind, name.Name)
-	case !o.source.namespaced:
+	case !o.source.isNamespaced():
 		return name, nil
 	case name.Namespace == "" && home == "":
 		return refuse("%s %q has no metadata.namespace, and neither has its primary: set it", kind, name.Name)

@@ -27,7 +27,7 @@ func marksOf(obj client.Object) marks {
 
 // settle changes the marks of an object, if it is still as it was seen, with one request. It returns what is there
 // then.
-func (s *source) settle(ctx context.Context, seen client.Object, want marks) (client.Object, error) {
+func (s *source) settle(ctx context.Context, in Target, seen client.Object, want marks) (client.Object, error) {
 	type change struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
@@ -52,7 +52,7 @@ func (s *source) settle(ctx context.Context, seen client.Object, want marks) (cl
 	obj := s.fresh()
 	obj.SetName(seen.GetName())
 	obj.SetNamespace(seen.GetNamespace())
-	err = s.engine.target.GetClient().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body),
+	err = in.GetClient().Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body),
 		client.FieldOwner(s.engine.options.FieldManager), client.DisableReadYourWritesConsistency)
 	return obj, err
 }
@@ -83,5 +83,5 @@ func (w *write[P, T]) inherit(ctx context.Context, seen client.Object, how stand
 		reflect.DeepEqual(have.ManagedFields, want.ManagedFields) {
 		return seen, nil
 	}
-	return w.object.source.settle(ctx, seen, want)
+	return w.object.source.settle(ctx, w.target, seen, want)
 }

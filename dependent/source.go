@@ -20,55 +20,76 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/internal/overlay"
 )
 
-// source reads the objects of one kind from the cache, with the overlay over it. It does no I/O, and never takes an
-// error or a cache that hasn't synced for absence.
+// source reads the objects of one kind in one cluster from the cache, with the overlay over it. It never takes an error
+// or a cache that hasn't synced for absence.
 type source struct {
-	engine     *Engine
-	gvk        schema.GroupVersionKind
-	object     client.Object // an empty one, to name the kind
-	list       reflect.Type  // nil for unstructured kinds
-	namespaced bool
+	engine  *Engine
+	cluster string // "" is the Engine's own
+	gvk     schema.GroupVersionKind
+	object  client.Object // an empty one, to name the kind
+	list    reflect.Type  // nil for kinds without a Go type
 	// anyNamespace says that a node of this kind may write outside its primary's namespace.
 	anyNamespace bool
 
-	mutex  sync.Mutex // of what is done once, when it has synced
-	synced atomic.Bool
-	store  atomic.Pointer[toolscache.Store]
+	now     atomic.Pointer[opened]           // nil as long as it can't be read
+	trouble atomic.Pointer[error]            // why it can't, as far as is known
+	mapping atomic.Pointer[meta.RESTMapping] // nil as long as it was never served
+	missed  atomic.Bool                      // somebody would have read it, or asked whether it is served
+	wasOpen atomic.Bool                      // when last looked at
+	doubted atomic.Bool                      // it may not be served any more
+	asked   atomic.Bool                      // a condition asks whether it is served
+	nudged  chan struct{}
+
+	mutex    sync.Mutex
+	prepared Target // whose informer has our index and handler
+	// refusedAt is when the server first said that the kind may not be listed.
+	refusedAt time.Time
 }
 
-// source returns the one source of a kind; example is an empty object of it.
-func (e *Engine) source(gvk schema.GroupVersionKind, example client.Object) (*source, error) {
+// sourceKey names a source.
+type sourceKey struct {
+	cluster string
+	gvk     schema.GroupVersionKind
+}
+
+// source returns the one source of a kind in a cluster; example is an empty object of it.
+func (e *Engine) source(cluster string, gvk schema.GroupVersionKind, example client.Object) (*source, error) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if s := e.sources[gvk]; s != nil {
+	key := sourceKey{cluster, gvk}
+	_, untyped := example.(*unstructured.Unstructured)
+	if s := e.sources[key]; s != nil {
+		if untyped != (s.list == nil) {
+			return nil, fmt.Errorf("%s is declared both with its Go type and unstructured: that would be two caches of "+
+				"everything: declare all nodes of the kind in one way", gvk.Kind)
+		}
 		return s, nil
 	}
-	s := &source{engine: e, gvk: gvk, object: example, namespaced: true}
-	switch mapping, err := e.target.GetRESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version); {
-	case err == nil:
-		s.namespaced = mapping.Scope.Name() == meta.RESTScopeNameNamespace
-	case !meta.IsNoMatchError(err):
-		return nil, fmt.Errorf("finding the scope of %s: %w", gvk.Kind, err)
+	if cluster != "" && e.options.Clusters == nil {
+		return nil, fmt.Errorf("it is in cluster %q, but EngineOptions.Clusters is nil: say where that is", cluster)
 	}
-	if _, untyped := example.(*unstructured.Unstructured); !untyped {
-		list, err := e.target.GetScheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	s := &source{engine: e, cluster: cluster, gvk: gvk, object: example, nudged: make(chan struct{}, 1)}
+	if !untyped {
+		list, err := e.target.GetClient().Scheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		if err != nil {
 			return nil, fmt.Errorf("finding the list type of %s: %w", gvk.Kind, err)
 		}
 		s.list = reflect.TypeOf(list).Elem()
 	}
-	err := e.target.GetCache().IndexField(context.Background(), example, s.index(), s.tracked)
-	if err != nil {
-		return nil, fmt.Errorf("indexing %s by its primary: %w", gvk.Kind, err)
+	if cluster == "" { // others may not be there yet
+		if err := s.locate(e.target); err != nil && !isNotServed(err) {
+			return nil, err
+		}
 	}
-	e.sources[gvk] = s
+	e.sources[key] = s
+	if l := e.listener.Load(); l != nil {
+		go s.keep(l)
+	}
 	return s, nil
 }
 
@@ -90,75 +111,42 @@ func (s *source) tracked(obj client.Object) []string {
 }
 
 func (s *source) key(name types.NamespacedName) overlay.Key {
-	return overlay.Key{Kind: s.gvk, NamespacedName: name}
-}
-
-// ready returns why the kind can't be read now, or nil.
-func (s *source) ready(ctx context.Context) error {
-	if s.synced.Load() {
-		return nil
-	}
-	informer, err := s.engine.target.GetCache().GetInformer(ctx, s.object, cache.BlockUntilSynced(false))
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", s.gvk.Kind, err)
-	}
-	if !informer.HasSynced() {
-		return fmt.Errorf("reading %s: its cache hasn't synced yet: may the operator list and watch it?", s.gvk.Kind)
-	}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.synced.Load() {
-		return nil
-	}
-	if shared, ok := informer.(toolscache.SharedIndexInformer); ok {
-		store := shared.GetStore()
-		s.store.Store(&store)
-	} else if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: s.ended}); err != nil {
-		return fmt.Errorf("reading %s: %w", s.gvk.Kind, err)
-	}
-	s.synced.Store(true)
-	return nil
-}
-
-// ended notes that the cache has seen the end of an object, where its version doesn't tell.
-func (s *source) ended(last any) {
-	if unknown, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
-		last = unknown.Obj
-	}
-	if obj, ok := last.(client.Object); ok && s.tracked(obj) != nil {
-		s.engine.overlay.Deleted(obj.GetUID())
-	}
+	return overlay.Key{Cluster: s.cluster, Kind: s.gvk, NamespacedName: name}
 }
 
 // version returns up to which version the cache has seen everything; "" if that isn't known, as of a cache of chosen
 // namespaces.
-func (s *source) version() string {
-	store := s.store.Load()
-	if store == nil {
+func (o *opened) version() string {
+	if o.store == nil {
 		return ""
 	}
-	return (*store).LastStoreSyncResourceVersion()
+	return o.store.LastStoreSyncResourceVersion()
 }
 
 // hides reports whether the cache doesn't show an object that it has had the time to see.
 func (s *source) hides(ctx context.Context, obj client.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(s.version(), obj.GetResourceVersion())
+	now := s.now.Load()
+	if now == nil {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(now.version(), obj.GetResourceVersion())
 	isOld := time.Since(obj.GetCreationTimestamp().Time) > s.engine.patience
 	if !isOld && (err != nil || order < 0) {
 		return false
 	}
-	err = s.engine.target.GetCache().Get(ctx, client.ObjectKeyFromObject(obj), s.fresh(), client.UnsafeDisableDeepCopy)
+	err = now.target.GetCache().Get(ctx, client.ObjectKeyFromObject(obj), s.fresh(), client.UnsafeDisableDeepCopy)
 	return apierrors.IsNotFound(err)
 }
 
 // get returns the newest known state of an object, or nil if there is none.
 func (s *source) get(ctx context.Context, name types.NamespacedName) (client.Object, error) {
-	if err := s.ready(ctx); err != nil {
+	now, err := s.ready(ctx)
+	if err != nil {
 		return nil, err
 	}
-	version := s.version() // before the read, so that what is missing was missing at this version
+	version := now.version() // before the read, so that what is missing was missing at this version
 	obj := s.fresh()
-	err := s.engine.target.GetCache().Get(ctx, name, obj, client.UnsafeDisableDeepCopy)
+	err = now.target.GetCache().Get(ctx, name, obj, client.UnsafeDisableDeepCopy)
 	switch {
 	case apierrors.IsNotFound(err):
 		return s.engine.overlay.Newer(s.key(name), nil, version), nil
@@ -182,13 +170,14 @@ func (s *source) findAll(ctx context.Context, t tracking, namespace string) ([]c
 func (s *source) findBy(
 	ctx context.Context, by func(tracking) string, t tracking, namespace string,
 ) ([]client.Object, error) {
-	if err := s.ready(ctx); err != nil {
+	now, err := s.ready(ctx)
+	if err != nil {
 		return nil, err
 	}
-	version := s.version() // before the read, so that what is missing was missing at this version
+	version := now.version() // before the read, so that what is missing was missing at this version
 	list := s.freshList()
 	match := client.MatchingFields{s.index(): by(t)}
-	err := s.engine.target.GetCache().List(ctx, list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
+	err = now.target.GetCache().List(ctx, list, match, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s by its primary: %w", s.gvk.Kind, err)
 	}
@@ -215,7 +204,7 @@ func (s *source) findBy(
 func (s *source) addWritten(
 	found map[types.NamespacedName]client.Object, ours func(tracking) bool, namespace, version string,
 ) {
-	s.engine.overlay.Each(s.gvk, func(k overlay.Key, obj client.Object) {
+	s.engine.overlay.Each(s.cluster, s.gvk, func(k overlay.Key, obj client.Object) {
 		elsewhere := namespace != "" && k.Namespace != namespace
 		if found[k.NamespacedName] != nil || elsewhere || !ours(s.engine.read(obj)) {
 			return

@@ -54,12 +54,12 @@ func TestUnreadableKind(t *testing.T) { // R32 R4
 	mark := w.requests.Mark()
 	result := runner.Reconcile(t.Context(), of(w.primary))
 	wantRow(t, result.Node("readable"), workflow.Ready, "")
-	wantRow(t, result.Node("node"), workflow.Failed, "Error")
-	if message := result.Node("node").Message; !strings.Contains(message, "reading Secret: its cache hasn't synced yet") {
+	wantRow(t, result.Node("node"), workflow.Failed, "Forbidden")
+	if message := result.Node("node").Message; !strings.Contains(message, "must be able to list and watch") {
 		t.Errorf("the message is %q", message)
 	}
 	result = runner.Cleanup(t.Context(), of(w.primary))
-	wantRow(t, result.Node("node"), workflow.Failed, "Error")
+	wantRow(t, result.Node("node"), workflow.Failed, "Forbidden")
 	if result.Complete() {
 		t.Error("the cleanup is complete, though nobody knows")
 	}

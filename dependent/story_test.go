@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -33,7 +34,7 @@ type story struct {
 	// Beats are two merge patches of the status that take turns.
 	Beats []map[string]any
 	// Restart is how many applies that change nothing are sent after a restart, for the object written with its Go type
-	// and as an apply configuration.
+	// and as a configuration, with or without one.
 	Restart struct{ Typed, Configuration int }
 	// Ignore are paths that differ between objects of the same intent, or that nobody can take back.
 	Ignore []string
@@ -64,7 +65,7 @@ func (c *configuration) text(path ...string) *string {
 // teller tells a story about objects of type T, written in one form.
 type teller[T any, PT dependent.ObjectOf[T]] struct {
 	*story
-	form   string // "typed" or "configuration"
+	form   string // "typed", "configuration" or "unstructured"
 	world  *world
 	runner *workflow.Runner[*v1.WebApp]
 	intent map[string]any
@@ -77,7 +78,7 @@ func tell[T any, PT dependent.ObjectOf[T]](t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, form := range []string{"typed", "configuration"} {
+	for _, form := range []string{"typed", "configuration", "unstructured"} {
 		t.Run(form, func(t *testing.T) {
 			s := &story{}
 			if err := yaml.UnmarshalStrict(text, s); err != nil {
@@ -130,13 +131,18 @@ func (s *teller[T, PT]) tell(t *testing.T) {
 func (s *teller[T, PT]) start(t *testing.T) {
 	t.Helper()
 	s.runner = s.world.runner(t, func(b builder) {
-		if s.form == "typed" {
+		switch s.form {
+		case "typed":
 			dependent.Typed[T, PT](b, "node", func(run) (*T, error) { return decode[T](s.intent) })
-			return
+		case "configuration":
+			dependent.Apply[T, PT](b, "node", func(run) (*configuration, error) {
+				return &configuration{runtime.DeepCopyJSON(s.intent)}, nil
+			})
+		default:
+			dependent.Unstructured(b, s.kind(t), "node", func(run) (*unstructured.Unstructured, error) {
+				return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(s.intent)}, nil
+			})
 		}
-		dependent.Apply[T, PT](b, "node", func(run) (*configuration, error) {
-			return &configuration{runtime.DeepCopyJSON(s.intent)}, nil
-		})
 	})
 }
 
@@ -172,7 +178,7 @@ func (s *teller[T, PT]) step(t *testing.T, what string, operation workflow.Opera
 		t.Errorf("%s: sent %v, want one apply", what, sent)
 	}
 	s.rests(t, what+", before the cache has caught up")
-	s.world.sees(t, s.live(t))
+	s.sees(t, s.live(t))
 	s.rests(t, what+", seen in the cache")
 }
 
@@ -204,9 +210,9 @@ func (s *teller[T, PT]) rests(t *testing.T, what string) {
 // restarts wants as many applies as the story says, each without effect.
 func (s *teller[T, PT]) restarts(t *testing.T) {
 	t.Helper()
-	want := s.Restart.Typed
-	if s.form == "configuration" {
-		want = s.Restart.Configuration
+	want := s.Restart.Configuration
+	if s.form == "typed" {
+		want = s.Restart.Typed
 	}
 	var result *workflow.Result
 	sent := s.world.sends(func() { result = s.runner.Reconcile(t.Context(), of(s.world.primary)) })
@@ -222,7 +228,35 @@ func (s *teller[T, PT]) restarts(t *testing.T) {
 // happens patches the object as somebody else.
 func (s *teller[T, PT]) happens(t *testing.T, patch map[string]any) {
 	t.Helper()
-	s.world.patch(t, s.live(t), encoded(t, patch))
+	obj := s.live(t)
+	if err := s.world.others.Patch(t.Context(), obj, client.RawPatch(types.MergePatchType, []byte(encoded(t, patch)))); err != nil {
+		t.Fatal(err)
+	}
+	s.sees(t, obj)
+}
+
+// sees waits until the cache that the node reads shows this version.
+func (s *teller[T, PT]) sees(t *testing.T, obj PT) {
+	t.Helper()
+	if s.form != "unstructured" {
+		s.world.sees(t, obj)
+		return
+	}
+	untyped := &unstructured.Unstructured{}
+	untyped.SetGroupVersionKind(s.kind(t))
+	untyped.SetName(obj.GetName())
+	untyped.SetNamespace(obj.GetNamespace())
+	untyped.SetResourceVersion(obj.GetResourceVersion())
+	s.world.sees(t, untyped)
+}
+
+func (s *teller[T, PT]) kind(t *testing.T) schema.GroupVersionKind {
+	t.Helper()
+	gvk, err := s.world.others.GroupVersionKindFor(PT(new(T)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gvk
 }
 
 // beats changes the status, if the kind has one.
@@ -238,7 +272,7 @@ func (s *teller[T, PT]) beats(t *testing.T) {
 		if obj.GetResourceVersion() == before {
 			t.Fatalf("%v changes nothing", beat)
 		}
-		s.world.sees(t, obj)
+		s.sees(t, obj)
 		s.rests(t, "a heartbeat") // E13
 	}
 }

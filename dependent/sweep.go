@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,9 +22,12 @@ func (e *Engine) Remains(
 	for _, s := range e.all() {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(s.gvk.GroupVersion().WithKind(s.gvk.Kind + "List"))
-		err := e.target.GetAPIReader().List(ctx, list, written, client.InNamespace(s.home(primary)))
-		if meta.IsNoMatchError(err) {
-			continue // the kind isn't served any more, so nothing of it is there
+		target, err := e.clusterOf(s.cluster)
+		if err == nil {
+			err = target.GetAPIReader().List(ctx, list, written, client.InNamespace(s.home(primary)))
+		}
+		if isUnknownPath(err) {
+			continue // the kind isn't served, so nothing of it is there
 		}
 		if err != nil {
 			return "", fmt.Errorf("looking whether a %s is left: %w", s.gvk.Kind, err)
@@ -41,7 +43,7 @@ func (e *Engine) Remains(
 
 // home returns the namespace in which everything of this kind is that a primary has; "" if that may be any, or none.
 func (s *source) home(primary client.Object) string {
-	if !s.namespaced || s.anyNamespace {
+	if !s.isNamespaced() || s.anyNamespace {
 		return ""
 	}
 	return primary.GetNamespace()

@@ -96,23 +96,37 @@ func (o *object[P, T]) compare(in intent, live T) (owned.Comparison, error) {
 	if err != nil {
 		return owned.Comparison{}, err
 	}
-	if u, ok := any(live).(*unstructured.Unstructured); ok {
+	u, isUntyped := any(live).(*unstructured.Unstructured)
+	if isUntyped && !o.engine.target.GetClient().Scheme().Recognizes(o.source.gvk) {
 		return owned.Comparison{Sent: sent, Want: sent, Have: u.Object}, nil
 	}
-	text, err := json.Marshal(sent)
+	want, err := o.asTyped(sent)
 	if err != nil {
 		return owned.Comparison{}, err
 	}
-	typed := o.source.fresh()
-	if err := json.Unmarshal(text, typed); err != nil {
-		return owned.Comparison{}, err
+	var have map[string]any
+	if isUntyped {
+		have, err = o.asTyped(u.Object)
+	} else {
+		have, err = runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	}
-	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
-	if err != nil {
-		return owned.Comparison{}, err
-	}
-	have, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	return owned.Comparison{Sent: sent, Want: want, Have: have}, err
+}
+
+// asTyped returns fields as the kind's Go type shows them.
+func (o *object[P, T]) asTyped(fields map[string]any) (map[string]any, error) {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	typed, err := o.engine.target.GetClient().Scheme().New(o.source.gvk)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, typed); err != nil {
+		return nil, err
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 }
 
 func (o *object[P, T]) digestOf(write func(*maphash.Hash)) uint64 {

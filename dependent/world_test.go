@@ -79,6 +79,7 @@ type world struct {
 	others    client.Client     // everybody else's, without a cache
 	namespace string
 	primary   *v1.WebApp
+	clusters  func(name string) (dependent.Target, error)
 }
 
 // newWorld makes a new namespace with a primary in it, and an operator that knows nothing yet.
@@ -98,7 +99,7 @@ func newWorld(tb testing.TB, options ...cluster.Option) *world {
 // restarted returns the same world with an operator that has just started.
 func (w *world) restarted(tb testing.TB, options ...cluster.Option) *world {
 	tb.Helper()
-	next := &world{others: w.others, namespace: w.namespace, primary: w.primary}
+	next := &world{others: w.others, namespace: w.namespace, primary: w.primary, clusters: w.clusters}
 	next.start(tb, options...)
 	return next
 }
@@ -127,21 +128,27 @@ func (w *world) startAs(tb testing.TB, cfg *rest.Config, options ...cluster.Opti
 		tb.Fatal(err)
 	}
 	w.engine, err = dependent.NewEngine(w.cluster, dependent.EngineOptions{
-		FieldManager: operator, Primary: primaryKind(),
+		FieldManager: operator, Primary: primaryKind(), Clusters: w.clusters,
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
+	starts(tb, w.cluster)
+}
+
+// starts runs a cluster until the test ends.
+func starts(tb testing.TB, c cluster.Cluster) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- w.cluster.Start(ctx) }()
+	go func() { ended <- c.Start(ctx) }()
 	tb.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			tb.Error(err)
 		}
 	})
-	if !w.cluster.GetCache().WaitForCacheSync(ctx) {
+	if !c.GetCache().WaitForCacheSync(ctx) {
 		tb.Fatal("the cache hasn't started")
 	}
 }
@@ -169,14 +176,8 @@ func (w *world) runner(tb testing.TB, declare func(b builder), options ...workfl
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for _, resource := range runner.Resources() {
-		if r, ok := resource.(interface{ Watches() []dependent.Watch }); ok {
-			for _, watch := range r.Watches() {
-				if _, err := w.cluster.GetCache().GetInformer(tb.Context(), watch.Object); err != nil {
-					tb.Fatal(err)
-				}
-			}
-		}
+	if err := w.engine.WaitForSync(tb.Context()); err != nil {
+		tb.Fatal(err)
 	}
 	return runner
 }

@@ -21,6 +21,7 @@ import (
 // write is one server-side apply.
 type write[P, T client.Object] struct {
 	object    *object[P, T]
+	target    Target // the cluster that was read
 	tracking  tracking
 	draft     draft
 	reference map[string]any // nil if the object isn't left to the garbage collector
@@ -113,7 +114,7 @@ func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return w.meet(ctx)
 	}
-	return out, w.explain(err)
+	return out, w.explain(ctx, err)
 }
 
 // over writes over what is there. What isn't tracked for the node yet is written only as it was seen, so that of two
@@ -129,6 +130,8 @@ func (w *write[P, T]) over(ctx context.Context, seen client.Object) (out workflo
 		out, err = w.apply(ctx, lock)
 	}
 	switch {
+	case isUnknownPath(err):
+		return out, w.object.source.doubt(ctx)
 	case writes.IsReplaced(err), apierrors.IsNotFound(err):
 		w.engine().overlay.Drop(w.key())
 		return out, workflow.RetryAfter(workflow.NotYet("Replaced", "%s was deleted or replaced meanwhile", w.name()), again)
@@ -137,7 +140,7 @@ func (w *write[P, T]) over(ctx context.Context, seen client.Object) (out workflo
 	case apierrors.IsConflict(err):
 		return out, workflow.RetryAfter(workflow.NotYet("Changed", "%s was changed meanwhile", w.name()), again)
 	}
-	return out, w.explain(err)
+	return out, w.explain(ctx, err)
 }
 
 // apply sends the intent and keeps what is answered.
@@ -159,7 +162,7 @@ func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[
 	if !w.object.policy.yields {
 		options = append(options, client.ForceOwnership)
 	}
-	err = w.engine().target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), options...)
+	err = w.target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), options...)
 	if err != nil {
 		return out, err
 	}
@@ -192,7 +195,7 @@ func (w *write[P, T]) operation(obj T) workflow.Operation {
 func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err error) {
 	meta := &metav1.PartialObjectMetadata{}
 	meta.SetGroupVersionKind(w.object.source.gvk)
-	err = w.engine().target.GetAPIReader().Get(ctx, w.draft.name, meta)
+	err = w.target.GetAPIReader().Get(ctx, w.draft.name, meta)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
 	}
@@ -217,7 +220,7 @@ func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out w
 		return w.over(ctx, meta)
 	}
 	obj := w.object.source.fresh().(T)
-	if err := w.engine().target.GetAPIReader().Get(ctx, w.draft.name, obj); err != nil {
+	if err := w.target.GetAPIReader().Get(ctx, w.draft.name, obj); err != nil {
 		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
 	}
 	if _, err := w.leave(obj); err != nil {
@@ -229,6 +232,14 @@ func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out w
 func (w *write[P, T]) engine() *Engine { return w.object.engine }
 
 func (w *write[P, T]) key() overlay.Key { return w.object.source.key(w.draft.name) }
+
+// claim tells the object from all others.
+func (w *write[P, T]) claim() string {
+	if c := w.object.source.cluster; c != "" {
+		return fmt.Sprintf("%s in namespace %q of cluster %q", w.name(), w.draft.name.Namespace, c)
+	}
+	return fmt.Sprintf("%s in namespace %q", w.name(), w.draft.name.Namespace)
+}
 
 func (w *write[P, T]) name() string {
 	return fmt.Sprintf("%s %q", w.object.source.gvk.Kind, w.draft.name.Name)

@@ -88,7 +88,17 @@ func addConfigMap[P client.Object](b *workflow.Builder[P], node string) *depende
 	})
 }
 
+// runOperator runs one until the spec ends, and waits for all of its caches.
 func runOperator[P client.Object](cfg *rest.Config, w *workflow.Workflow[P], options reconciler.Options[P]) *operator {
+	GinkgoHelper()
+	o, mgr := runManager(cfg, w, options)
+	Expect(mgr.GetCache().WaitForCacheSync(context.Background())).To(BeTrue())
+	return o
+}
+
+func runManager[P client.Object](
+	cfg *rest.Config, w *workflow.Workflow[P], options reconciler.Options[P],
+) (*operator, ctrl.Manager) {
 	GinkgoHelper()
 	o := &operator{requests: &envtest.Requests{}}
 	mgr, err := ctrl.NewManager(o.requests.Wrap(cfg), ctrl.Options{
@@ -110,8 +120,7 @@ func runOperator[P client.Object](cfg *rest.Config, w *workflow.Workflow[P], opt
 		}
 	}
 	DeferCleanup(func() { o.stop() })
-	Expect(mgr.GetCache().WaitForCacheSync(ctx)).To(BeTrue())
-	return o
+	return o, mgr
 }
 
 // newNamespace makes a namespace for one spec, with room for the volumes of a few databases. What is left of WebApps in

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/espalier-dev/espalier/dependent"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -29,6 +30,8 @@ type Options[P client.Object] struct {
 	// a former name. The fields that such a manager owns of an object that the primary has become ours, such a finalizer
 	// is removed once it isn't needed or ours is there, and such a condition, by its type, goes with the next status.
 	FormerManagers, FormerFinalizers, FormerConditions []string
+	// Clusters returns the cluster of a name, for nodes with InCluster: see [dependent.EngineOptions].
+	Clusters func(name string) (dependent.Target, error)
 	// Summarize fills the author's own fields of the status into a blank primary. It is called at the end of each run
 	// and may read every node with Lookup. Conditions and observedGeneration are filled in afterwards.
 	Summarize func(r *workflow.Run[P], result *workflow.Result, into P)

@@ -101,7 +101,7 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 	}
 	c.engine, err = dependent.NewEngine(mgr, dependent.EngineOptions{
 		FieldManager: r.options.Name, Primary: c.options.GroupVersionKind, Prefix: r.options.Prefix,
-		FormerManagers: r.options.FormerManagers,
+		FormerManagers: r.options.FormerManagers, Clusters: r.options.Clusters,
 	})
 	if err != nil {
 		return nil, err

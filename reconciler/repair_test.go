@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -61,7 +62,7 @@ var _ = Describe("What stands", func() {
 
 	It("is left alone when somebody sets what isn't owned", func(ctx context.Context) { // R30 E23
 		service := get[corev1.Service](namespace, "shop")(NewWithT(GinkgoT()), ctx)
-		service.Annotations = map[string]string{"example.com/note": "mine"}
+		metav1.SetMetaDataAnnotation(&service.ObjectMeta, "example.com/note", "mine")
 		Expect(suite.client.Update(ctx, service)).To(Succeed())
 		Expect(envtest.ExpectNoRequests(ctx, o.requests, time.Second)).To(Succeed())
 		Expect(get[corev1.Service](namespace, "shop")(NewWithT(GinkgoT()), ctx).Annotations).

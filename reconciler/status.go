@@ -50,10 +50,14 @@ func (c *controller[P]) writeStatus(ctx context.Context, live, summary P, result
 		"apiVersion": apiVersion, "kind": kind, "status": status,
 		"metadata": map[string]any{"name": live.GetName(), "namespace": live.GetNamespace(), "uid": string(live.GetUID())},
 	}
-	same, err := c.says(newest, body)
-	if err != nil || same {
+	if same, err := c.says(newest, body); err != nil || same {
 		return err
 	}
+	return c.applyStatus(ctx, live, body)
+}
+
+// applyStatus writes a status. A primary that has gone or was replaced meanwhile needs none.
+func (c *controller[P]) applyStatus(ctx context.Context, live P, body map[string]any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding the status: %w", err)
@@ -64,7 +68,7 @@ func (c *controller[P]) writeStatus(ctx context.Context, live, summary P, result
 	err = c.client.Status().Patch(ctx, answer, client.RawPatch(types.ApplyPatchType, text),
 		client.FieldOwner(c.statusManager()), client.ForceOwnership, client.DisableReadYourWritesConsistency)
 	if apierrors.IsNotFound(err) || writes.IsReplaced(err) {
-		return nil // gone or replaced meanwhile
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("writing the status: %w", err)

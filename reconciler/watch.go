@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -15,32 +14,43 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	crcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/espalier-dev/espalier/dependent"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// watch adds the controller to the manager, with one watch per kind, however many nodes manage it.
+// watch adds the controller to the manager.
 func (c *controller[P]) watch(mgr ctrl.Manager) error {
-	b := ctrl.NewControllerManagedBy(mgr).Named(c.options.Name).
+	return ctrl.NewControllerManagedBy(mgr).Named(c.options.Name).
 		For(c.fresh(), builder.WithPredicates(specChanged())).
-		WithOptions(crcontroller.Options{MaxConcurrentReconciles: c.options.MaxConcurrentReconciles})
-	watched := map[schema.GroupVersionKind]bool{}
-	for _, resource := range c.runner.Resources() {
-		w, ok := resource.(interface{ Watches() []dependent.Watch })
-		if !ok {
-			continue
+		WatchesRawSource(dependents[P]{c}).
+		WithOptions(crcontroller.Options{MaxConcurrentReconciles: c.options.MaxConcurrentReconciles}).
+		Complete(c)
+}
+
+// dependents is the source of events of what the primaries have.
+type dependents[P client.Object] struct{ controller *controller[P] }
+
+var _ source.SyncingSource = dependents[client.Object]{}
+
+// Start begins to enqueue the primary whose UID an object carries, or carried before.
+func (d dependents[P]) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	c := d.controller
+	c.engine.Watch(ctx, func(obj client.Object) {
+		if name, ok := c.primaryOf(obj); ok {
+			queue.Add(reconcile.Request{NamespacedName: name})
 		}
-		for _, kind := range w.Watches() {
-			if !watched[kind.Kind] {
-				watched[kind.Kind] = true
-				b = b.Watches(kind.Object, c.wake())
-			}
+	}, func() {
+		for _, name := range c.names() {
+			queue.Add(reconcile.Request{NamespacedName: name})
 		}
-	}
-	return b.Complete(c)
+	})
+	return nil
+}
+
+// WaitForSync waits for the kinds that can be read.
+func (d dependents[P]) WaitForSync(ctx context.Context) error {
+	return d.controller.engine.WaitForSync(ctx)
 }
 
 // specChanged passes changes of everything but status, which only we write.
@@ -54,28 +64,6 @@ func specChanged() predicate.Predicate {
 	}}
 }
 
-// wake enqueues the primary whose UID an object carries; if the label was taken off, the one that it carried before.
-func (c *controller[P]) wake() handler.EventHandler {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	add := func(q queue, obj client.Object) {
-		if name, ok := c.primaryOf(obj); ok {
-			q.Add(reconcile.Request{NamespacedName: name})
-		}
-	}
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { add(q, e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			if e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion() {
-				return // a resync: nothing has happened
-			}
-			add(q, e.ObjectOld)
-			add(q, e.ObjectNew)
-		},
-		DeleteFunc:  func(_ context.Context, e event.DeleteEvent, q queue) { add(q, e.Object) },
-		GenericFunc: func(_ context.Context, e event.GenericEvent, q queue) { add(q, e.Object) },
-	}
-}
-
 func (c *controller[P]) primaryOf(obj client.Object) (types.NamespacedName, bool) {
 	uid := types.UID(obj.GetLabels()[c.ownerLabel])
 	if uid == "" {
@@ -85,4 +73,11 @@ func (c *controller[P]) primaryOf(obj client.Object) (types.NamespacedName, bool
 	defer c.mutex.Unlock()
 	name, ok := c.primaries[uid]
 	return name, ok
+}
+
+// names returns where the primaries are that have been reconciled.
+func (c *controller[P]) names() []types.NamespacedName {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return slices.Collect(maps.Keys(c.uids))
 }

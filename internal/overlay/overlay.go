@@ -17,7 +17,8 @@ const patience = 30 * time.Second
 
 // Key names an object.
 type Key struct {
-	Kind schema.GroupVersionKind
+	Cluster string // "" is the one that the operator's objects are in
+	Kind    schema.GroupVersionKind
 	types.NamespacedName
 }
 
@@ -103,13 +104,13 @@ func (o *Overlay) Newer(k Key, cached client.Object, synced string) client.Objec
 	return e.object
 }
 
-// Each calls visit with every entry of a kind.
-func (o *Overlay) Each(kind schema.GroupVersionKind, visit func(Key, client.Object)) {
+// Each calls visit with every entry of a kind in a cluster.
+func (o *Overlay) Each(cluster string, kind schema.GroupVersionKind, visit func(Key, client.Object)) {
 	o.mutex.Lock()
 	var keys []Key
 	var objects []client.Object
 	for k, e := range o.entries {
-		if k.Kind == kind {
+		if k.Cluster == cluster && k.Kind == kind {
 			keys, objects = append(keys, k), append(objects, e.object)
 		}
 	}

@@ -160,7 +160,7 @@ func TestEach(t *testing.T) { // R40
 	other.Kind = corev1.SchemeGroupVersion.WithKind("Secret")
 	o.Put(other, &corev1.Secret{})
 	found := map[string]bool{}
-	o.Each(key("").Kind, func(k overlay.Key, obj client.Object) {
+	o.Each("", key("").Kind, func(k overlay.Key, obj client.Object) {
 		found[k.Name] = obj.GetName() == k.Name
 		o.Drop(k) // no lock is held
 	})
@@ -190,14 +190,14 @@ func TestConcurrentUse(t *testing.T) { // R32
 					t.Error("a tombstone is missing")
 				}
 				o.Newer(key("shared"), object("shared", written), written)
-				o.Each(own.Kind, func(overlay.Key, client.Object) {})
+				o.Each("", own.Kind, func(overlay.Key, client.Object) {})
 				o.Drop(own)
 			}
 		})
 	}
 	wg.Wait()
 	left := []string{}
-	o.Each(key("").Kind, func(k overlay.Key, _ client.Object) { left = append(left, k.Name) })
+	o.Each("", key("").Kind, func(k overlay.Key, _ client.Object) { left = append(left, k.Name) })
 	slices.Sort(left)
 	if len(left) > 1 {
 		t.Errorf("left over: %v", left)

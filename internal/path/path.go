@@ -36,8 +36,8 @@ func (s step) names(e fieldpath.PathElement) bool {
 	})
 }
 
-// Parse reads names that are joined by dots. In brackets stands a name that has dots in it, or which element of a list is
-// meant, as field=value.
+// Parse reads names that are joined by dots. In brackets stands a name that has dots in it, or which element of a
+// list is meant, as field=value.
 func Parse(text string) (Path, error) {
 	p, rest := Path{text: text}, text
 	for rest != "" {
