@@ -139,6 +139,19 @@ func (e *Engine) remember(owner types.UID, k overlay.Key, r record) {
 	e.records[owner][k] = r
 }
 
+// appeared takes back that nothing is left of what a node had before: its cache shows one more object.
+func (e *Engine) appeared(obj client.Object) {
+	t := e.read(obj)
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	for k, r := range e.records[t.owner] {
+		if r.node == t.title() && r.uid != obj.GetUID() {
+			r.pruned = false
+			e.records[t.owner][k] = r
+		}
+	}
+}
+
 // disown forgets that an object was ours.
 func (e *Engine) disown(owner types.UID, k overlay.Key) {
 	e.mutex.Lock()

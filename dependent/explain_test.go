@@ -62,7 +62,7 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 					return secret(corev1.SecretTypeOpaque, "ok", hush), nil
 				})
 			},
-			want: `Invalid type`, reason: "Invalid",
+			want: `type can't be changed: `, reason: "Immutable",
 		},
 		{
 			name: "a Secret that isn't what its type says",
@@ -116,7 +116,7 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 					}, nil
 				})
 			},
-			want: `Invalid spec.template: field is immutable`, reason: "Invalid",
+			want: `spec.template can't be changed: `, reason: "Immutable",
 		},
 		{
 			name: "the spec of a Pod",
@@ -129,7 +129,7 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 					return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "object"}, Spec: pod}, nil
 				})
 			},
-			want: `Invalid spec: `, reason: "Invalid",
+			want: `spec can't be changed: `, reason: "Immutable",
 		},
 		{
 			name: "an environment variable twice",
@@ -163,7 +163,7 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 					return claim, nil
 				})
 			},
-			want: `Invalid spec: `, reason: "Invalid",
+			want: `spec can't be changed: `, reason: "Immutable",
 		},
 		{
 			name: "a port of a Service",
@@ -192,8 +192,8 @@ func TestMessagesHoldNoValues(t *testing.T) { // R35 R45 Q4
 			result := w.runner(t, func(b builder) { test.declare(b, true) }).Reconcile(t.Context(), of(w.primary))
 			row = result.Node("node")
 			wantRow(t, row, workflow.Failed, test.reason)
-			// What the schema doesn't have is for good; whatever else is invalid may be valid one day.
-			terminal := test.reason == "Invalid" && strings.HasPrefix(test.want, "status 500")
+			// What the schema doesn't have, or doesn't let change, is for good; whatever else is invalid may be valid one day.
+			terminal := test.reason == "Immutable" || test.reason == "Invalid" && strings.HasPrefix(test.want, "status 500")
 			if workflow.IsTerminal(row.Err) != terminal || row.RetryAfter > 0 == terminal {
 				t.Errorf("terminal = %t, want %t; it is tried again after %v", !terminal, terminal, row.RetryAfter)
 			}
@@ -310,10 +310,10 @@ func TestInvalidForThisObject(t *testing.T) { // R20 R35
 			w.patch(t, live, `{"immutable":true}`)
 			s.data["a"] = "2"
 			row, sent := w.reconcile(t, runner)
-			wantRow(t, row, workflow.Failed, "Invalid")
+			wantRow(t, row, workflow.Failed, "Immutable")
 			wantSent(t, sent, "apply configmaps")
 			row, sent = w.reconcile(t, runner)
-			wantRow(t, row, workflow.Failed, "Invalid")
+			wantRow(t, row, workflow.Failed, "Immutable")
 			wantSent(t, sent)
 			if err := w.others.Delete(t.Context(), live); err != nil {
 				t.Fatal(err)

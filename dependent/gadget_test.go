@@ -31,6 +31,7 @@ type GadgetSpec struct {
 	Parts   []GadgetPart                     `json:"parts,omitempty"`
 	Tags    []string                         `json:"tags,omitempty"`
 	Steps   []string                         `json:"steps,omitempty"`
+	Seal    string                           `json:"seal,omitempty"`
 	Mode    string                           `json:"mode,omitempty"`
 	Free    map[string]*apiextensionsv1.JSON `json:"free,omitempty"`
 }

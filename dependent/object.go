@@ -153,6 +153,9 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 		return nil, err
 	}
 	gvk, err := e.kindOf(k.example)
+	if k.named != nil && k.policy.recreate == ContentNamed {
+		err = errors.Join(err, errors.New("Recreate(ContentNamed) can't be had by a node that goes on from what is there"))
+	}
 	if err := errors.Join(err, k.policy.check()); err != nil {
 		return nil, err
 	}
@@ -161,8 +164,10 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 		return nil, err
 	}
 	s.anyNamespace = s.anyNamespace || k.policy.anyNamespace
-	ignored, _ := parsePaths(k.policy.ignored)
-	return &object[P, T]{objectKind: k, engine: e, source: s, ignored: ignored}, nil
+	o := &object[P, T]{objectKind: k, engine: e, source: s}
+	o.ignored, _ = parsePaths(k.policy.ignored)
+	o.recreateOn, _ = parsePaths(k.policy.recreateOn)
+	return o, nil
 }
 
 func value(s *string) string {

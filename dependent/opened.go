@@ -126,7 +126,12 @@ func (s *source) shut(ctx context.Context, err error) error {
 // handler passes on what the cache learns.
 func (s *source) handler() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc: s.changed,
+		AddFunc: func(obj any) {
+			if obj, ok := obj.(client.Object); ok {
+				s.engine.appeared(obj)
+			}
+			s.changed(obj)
+		},
 		UpdateFunc: func(before, after any) {
 			old, isObject := before.(client.Object)
 			now, ok := after.(client.Object)

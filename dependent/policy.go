@@ -5,6 +5,7 @@ package dependent
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -24,6 +25,8 @@ type policy struct {
 	once         bool // written once, then left alone
 	drift        Correction
 	ignored      []string // paths
+	recreate     Recreation
+	recreateOn   []string // paths
 	unwanted     Disposal
 	primaryGoes  Disposal
 }
@@ -50,7 +53,10 @@ func (p *policy) check() error {
 	if p.drift > Report {
 		errs = append(errs, fmt.Errorf("Drift(%d) is none of Correct and Report", p.drift))
 	}
-	_, unread := parsePaths(p.ignored)
+	if p.recreate > ContentNamed {
+		errs = append(errs, fmt.Errorf("Recreate(%d) is none of Never, WhenImmutable and ContentNamed", p.recreate))
+	}
+	_, unread := parsePaths(slices.Concat(p.ignored, p.recreateOn))
 	return errors.Join(append(errs, unread...)...)
 }
 

@@ -209,7 +209,7 @@ func TestEverythingOfANodeIsDeleted(t *testing.T) { // R40 R41 J14
 	runner := w.runner(t, func(b builder) {
 		dependent.Typed(b, "node", func(run) (*corev1.ConfigMap, error) {
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil
-		})
+		}).ReadyWhen("never", func(run, *corev1.ConfigMap) workflow.Verdict { return workflow.Unmet("Starting", "wait") })
 	}, workflow.Options{OrderedDeletion: true})
 	w.reconcile(t, runner)
 	first := read[corev1.ConfigMap](t, w, "first")

@@ -18,9 +18,9 @@ import (
 // object manages one object of the primary: it is what an [Object] is bound to.
 type object[P, T client.Object] struct {
 	*objectKind[P, T]
-	engine  *Engine
-	source  *source
-	ignored []path.Path
+	engine              *Engine
+	source              *source
+	ignored, recreateOn []path.Path
 }
 
 // Collectable reports whether the garbage collector may remove the object: a namespaced primary can own only what is in
@@ -121,6 +121,9 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		}
 		step.Ready = readiness(live) // beside a write it says how what stands is
 	}
+	if !unchanged || !w.pruned {
+		step.Prune = func() (workflow.Removal, error) { return w.prune(r) }
+	}
 	if unchanged {
 		step.Value, step.Drift = live, abridged(w.drift)
 	} else {
@@ -143,6 +146,11 @@ func (o *object[P, T]) want(r *workflow.Run[P]) (d draft, live T, err error) {
 	}
 	if d, err = o.desired(r, own); err != nil {
 		return d, live, err
+	}
+	if o.policy.recreate == ContentNamed && d.name.Name != "" {
+		if d.name.Name, err = contentName(d); err != nil {
+			return d, live, workflow.Terminal(err)
+		}
 	}
 	if d.name, err = o.place(r.Primary(), d.name); err != nil {
 		return d, live, err

@@ -107,7 +107,7 @@ func (s *source) tracked(obj client.Object) []string {
 	if t.owner == "" {
 		return nil
 	}
-	return []string{t.index(), t.instance()}
+	return []string{t.whole(), t.index(), t.instance()}
 }
 
 func (s *source) key(name types.NamespacedName) overlay.Key {

@@ -111,6 +111,9 @@ func (e *Engine) read(obj client.Object) tracking {
 	}
 }
 
+// whole is under what all objects of a primary are found that a workflow has written.
+func (t tracking) whole() string { return string(t.owner) + "/" + t.workflow }
+
 // index is under what the objects of a node are found, whatever their keys; instance is for those of one key.
 func (t tracking) index() string { return string(t.owner) + "/" + t.workflow + "/" + t.node }
 

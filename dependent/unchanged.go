@@ -24,6 +24,7 @@ type record struct {
 	meta    uint64 // digest of everything but version, spec and status that may tell of a change
 	owned   uint64 // digest of the owned fields and their live values, if the server judged them; else 0
 	drift   string // what others have changed and keep
+	pruned  bool   // nothing is left of what the node had before
 }
 
 // isRemembered reports whether writing the intent would change nothing, as far as the record tells: the same intent on
@@ -54,7 +55,7 @@ func (o *object[P, T]) unchanged(in intent, live T, rec *record) bool {
 	}
 	*rec = record{
 		node: in.node, intent: in.digest, uid: live.GetUID(), version: live.GetResourceVersion(),
-		meta: o.metaDigest(live), owned: look.owned, drift: rec.drift,
+		meta: o.metaDigest(live), owned: look.owned, drift: rec.drift, pruned: rec.pruned && rec.uid == live.GetUID(),
 	}
 	return true
 }
@@ -96,21 +97,32 @@ func (o *object[P, T]) compare(in intent, live T) (owned.Comparison, error) {
 	if err != nil {
 		return owned.Comparison{}, err
 	}
-	u, isUntyped := any(live).(*unstructured.Unstructured)
-	if isUntyped && !o.engine.target.GetClient().Scheme().Recognizes(o.source.gvk) {
+	if u, ok := any(live).(*unstructured.Unstructured); ok && !o.hasGoType() {
 		return owned.Comparison{Sent: sent, Want: sent, Have: u.Object}, nil
 	}
 	want, err := o.asTyped(sent)
 	if err != nil {
 		return owned.Comparison{}, err
 	}
-	var have map[string]any
-	if isUntyped {
-		have, err = o.asTyped(u.Object)
-	} else {
-		have, err = runtime.DefaultUnstructuredConverter.ToUnstructured(live)
-	}
+	have, err := o.fieldsOf(live)
 	return owned.Comparison{Sent: sent, Want: want, Have: have}, err
+}
+
+// fieldsOf returns the fields of an object, as the kind's Go type shows them if there is one.
+func (o *object[P, T]) fieldsOf(live T) (map[string]any, error) {
+	u, isUntyped := any(live).(*unstructured.Unstructured)
+	switch {
+	case !isUntyped:
+		return runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	case o.hasGoType():
+		return o.asTyped(u.Object)
+	default:
+		return u.Object, nil
+	}
+}
+
+func (o *object[P, T]) hasGoType() bool {
+	return o.engine.target.GetClient().Scheme().Recognizes(o.source.gvk)
 }
 
 // asTyped returns fields as the kind's Go type shows them.

@@ -30,6 +30,7 @@ type write[P, T client.Object] struct {
 	standing  standing
 	repeated  bool   // the intent was written before
 	drift     string // what others have changed, and may keep
+	pruned    bool   // nothing is left of what the node had before
 }
 
 // intend makes the intent. An object that was somebody else's before has no owner reference: it would go with the
@@ -45,7 +46,8 @@ func (w *write[P, T]) intend(isAdopted bool) {
 
 // compare reports whether the intent would change nothing of what is there, which must be ours and to stay.
 func (w *write[P, T]) compare() (unchanged bool, err error) {
-	before := w.engine().recordOf(w.tracking.owner, w.key())
+	before := w.remembered()
+	w.pruned = before.pruned && before.uid == w.live.GetUID()
 	if err := w.meets(w.live, before); err != nil {
 		return false, err
 	}
@@ -54,21 +56,25 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 	}
 	now := before
 	w.repeated = before.intent == w.intent.digest && before.uid == w.live.GetUID()
-	if w.standing == own && w.object.isRemembered(w.intent, w.live, &now) {
-		unchanged, w.drift = true, now.drift
-	} else {
-		if w.drift, err = w.leave(w.live); err != nil || w.standing != own {
-			return false, err
-		}
-		if now.drift != w.drift {
-			now.drift, now.owned = w.drift, 0 // the server has judged another intent
-		}
-		unchanged = w.object.unchanged(w.intent, w.live, &now)
-	}
-	if unchanged && now != before {
+	if unchanged, err = w.look(&now); unchanged && now != before {
 		w.engine().remember(w.tracking.owner, w.key(), now)
 	}
-	return unchanged, nil
+	return unchanged, err
+}
+
+// look compares the intent with what is remembered, and then with what is there. It brings now up to date.
+func (w *write[P, T]) look(now *record) (unchanged bool, err error) {
+	if w.standing == own && w.object.isRemembered(w.intent, w.live, now) {
+		w.drift = now.drift
+		return true, nil
+	}
+	if w.drift, err = w.leave(w.live); err != nil || w.standing != own {
+		return false, err
+	}
+	if now.drift != w.drift {
+		now.drift, now.owned = w.drift, 0 // the server has judged another intent
+	}
+	return w.object.unchanged(w.intent, w.live, now), nil
 }
 
 // meets makes the intent for an object that is there, if the node may have it. What the node has written under this UID
@@ -122,12 +128,19 @@ func (w *write[P, T]) do(ctx context.Context) (workflow.Outcome[T], error) {
 func (w *write[P, T]) over(ctx context.Context, seen client.Object) (out workflow.Outcome[T], err error) {
 	now, err := w.inherit(ctx, seen, w.standing)
 	lock := guard{}
+	var fields []string
 	if err == nil {
 		lock.uid = now.GetUID()
 		if now != seen || w.standing == adopted {
 			lock.version = now.GetResourceVersion()
 		}
+		fields, err = w.declaredImmutable(ctx, lock)
+	}
+	if err == nil && len(fields) == 0 {
 		out, err = w.apply(ctx, lock)
+	}
+	if fields = append(fields, w.immutable(err)...); len(fields) > 0 {
+		return w.recreate(ctx, fields, err)
 	}
 	switch {
 	case isUnknownPath(err):
@@ -143,26 +156,29 @@ func (w *write[P, T]) over(ctx context.Context, seen client.Object) (out workflo
 	return out, w.explain(ctx, err)
 }
 
-// apply sends the intent and keeps what is answered.
-func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[T], err error) {
+// send sends the intent and returns what is answered.
+func (w *write[P, T]) send(ctx context.Context, g guard, how ...client.PatchOption) (obj T, err error) {
 	fields, err := w.intent.fields()
 	if err != nil {
-		return out, workflow.Terminal(err)
+		return obj, workflow.Terminal(err)
 	}
 	body, err := body(fields, g)
 	if err != nil {
-		return out, workflow.Terminal(err)
+		return obj, workflow.Terminal(err)
 	}
-	obj := w.object.source.fresh().(T)
+	obj = w.object.source.fresh().(T)
 	obj.SetName(w.draft.name.Name)
 	obj.SetNamespace(w.draft.name.Namespace)
-	options := []client.PatchOption{
-		client.FieldOwner(w.engine().options.FieldManager), client.DisableReadYourWritesConsistency,
-	}
+	how = append(how, client.FieldOwner(w.engine().options.FieldManager), client.DisableReadYourWritesConsistency)
 	if !w.object.policy.yields {
-		options = append(options, client.ForceOwnership)
+		how = append(how, client.ForceOwnership)
 	}
-	err = w.target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), options...)
+	return obj, w.target.GetClient().Patch(ctx, obj, client.RawPatch(types.ApplyPatchType, body), how...)
+}
+
+// apply sends the intent and keeps what is answered.
+func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[T], err error) {
+	obj, err := w.send(ctx, g)
 	if err != nil {
 		return out, err
 	}

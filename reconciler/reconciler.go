@@ -73,6 +73,7 @@ type controller[P client.Object] struct {
 	written overlay.Overlay
 
 	mutex     sync.Mutex
+	looked    map[types.UID]int64 // for what is unclaimed, at this generation
 	primaries map[types.UID]types.NamespacedName
 	uids      map[types.NamespacedName]types.UID
 }
@@ -83,6 +84,7 @@ func (r *Reconciler[P]) bind(mgr ctrl.Manager) (*controller[P], error) {
 	c := &controller[P]{
 		options: r.options, workflow: r.workflow.Name(), client: mgr.GetClient(), cache: mgr.GetCache(),
 		finalizer: r.options.Prefix + "/" + r.workflow.Name(),
+		looked:    map[types.UID]int64{},
 		primaries: map[types.UID]types.NamespacedName{}, uids: map[types.NamespacedName]types.UID{},
 	}
 	var errs []error
@@ -230,6 +232,9 @@ func (c *controller[P]) run(
 	if err := context.Cause(ctx); err != nil {
 		return result, reconcile.Result{}, fmt.Errorf("running the graph: %w", err)
 	}
+	if !result.Cleanup && result.Ready() {
+		c.reportUnclaimed(ctx, live, result)
+	}
 	next, err := outcome(result)
 	return result, next, err
 }
@@ -280,6 +285,7 @@ func (c *controller[P]) know(p P) {
 	name := client.ObjectKeyFromObject(p)
 	if old := c.uids[name]; old != p.GetUID() {
 		delete(c.primaries, old)
+		delete(c.looked, old)
 		c.engine.Forget(old)
 		c.runner.Forget(string(old))
 		c.cleaner.Forget(string(old))
@@ -293,6 +299,7 @@ func (c *controller[P]) forget(name types.NamespacedName) {
 	uid := c.uids[name]
 	delete(c.uids, name)
 	delete(c.primaries, uid)
+	delete(c.looked, uid)
 	c.engine.Forget(uid)
 	c.runner.Forget(string(uid))
 	c.cleaner.Forget(string(uid))

@@ -122,7 +122,11 @@ func (x *execution[P]) close(now time.Duration) {
 		x.endFlight(f, now, x.ctx.Err())
 	}
 	for _, f := range x.boarding {
-		if f.task != answering { // what it would answer stands
+		switch f.task {
+		case pruning: // what was left is still there
+			continue
+		case answering: // what it would answer stands
+		default:
 			x.cancelled(f.vertex)
 		}
 		x.settle(f.vertex)
@@ -166,7 +170,7 @@ func (x *execution[P]) abandon(f *flight[P], now time.Duration) {
 	x.down(f)
 	x.abandoned = true
 	lost := x.newFlight(f.vertex, f.task) // the function may still write to its own
-	lost.step.intent, lost.cause = f.step.intent, f.cause
+	lost.step.intent, lost.cause, lost.removal = f.step.intent, f.cause, &Removal{}
 	lost.took = now - f.began
 	lost.err = errHung(f.Err())
 	x.land(lost)

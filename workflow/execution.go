@@ -30,6 +30,7 @@ type execution[P any] struct {
 	left int      // so many vertices have a turn yet
 	airspace[P]
 	relays []relay      // by vertex; only if something is to be deleted
+	prunes bool         // something may be left of what nodes have made before
 	parked []*flight[P] // held back by the bounds of a Repeat
 }
 
@@ -58,6 +59,7 @@ type cell struct {
 	intent uint64
 	why    *causes // why it waits
 	self   *causes // itself, as a cause
+	prune  func() (Removal, error)
 }
 
 type existence uint8
@@ -140,6 +142,9 @@ func (x *execution[P]) run() *Result {
 	x.walk()
 	if x.cleanup && x.beginLast() {
 		x.walk()
+	}
+	if x.prunes {
+		x.prune()
 	}
 	if x.alarm != nil {
 		x.alarm.Stop()

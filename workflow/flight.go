@@ -45,6 +45,7 @@ const (
 	removing
 	answering
 	previewing
+	pruning
 )
 
 func (x *execution[P]) newFlight(v int32, t task) *flight[P] {
@@ -92,7 +93,7 @@ func (f *flight[P]) execute(ctx context.Context) {
 	switch f.task {
 	case reconciling:
 		f.operation, f.err = f.x.resource(f.vertex).do(ctx, &f.step)
-	case removing:
+	case removing, pruning:
 		f.remove(ctx)
 	case answering:
 		f.answer(ctx)
@@ -138,6 +139,10 @@ func (x *execution[P]) land(f *flight[P]) {
 		x.settle(v)
 		return
 	}
+	if f.task == pruning {
+		x.cleared(f)
+		return
+	}
 	x.row(v).Duration = f.took
 	switch {
 	case f.task == previewing:
@@ -145,6 +150,7 @@ func (x *execution[P]) land(f *flight[P]) {
 	case f.task == reconciling && f.err == nil:
 		x.reconciled(v, &f.step, f.operation)
 	case f.task == reconciling:
+		x.row(v).Operation = f.operation // it may have begun something
 		x.erred(v, f.step.intent, f.err)
 	case f.err == nil:
 		x.removed(v, *f.removal)

@@ -41,6 +41,7 @@ const (
 	preparing
 	asking
 	deleting
+	clearing // what the node has left: it may stand all the same
 )
 
 func kindOfFailure(intent uint64) failureKind {
@@ -51,6 +52,8 @@ func kindOfFailure(intent uint64) failureKind {
 		return asking
 	case deletion:
 		return deleting
+	case clearance:
+		return clearing
 	default:
 		return executing
 	}
@@ -155,6 +158,7 @@ func (x *execution[P]) inputs(v int32) uint64 {
 // The intents under which failures are remembered that aren't of a Do, and of one whose intent isn't known.
 const (
 	unknownIntent = 0
+	clearance     = ^uint64(0) - 3
 	preparation   = ^uint64(0) - 2
 	question      = ^uint64(0) - 1
 	deletion      = ^uint64(0)
@@ -246,7 +250,7 @@ func (x *execution[P]) rest(v int32, f *failure) {
 	}
 }
 
-// succeeded forgets the failures of v.
+// succeeded forgets the failures of v, but for those of clearing up.
 func (x *execution[P]) succeeded(v int32) {
 	for kind := executing; x.memory != nil && len(x.memory.failures) > 0 && kind <= deleting; kind++ {
 		x.forget(v, kind)

@@ -202,21 +202,36 @@ func (x *execution[P]) notYet(v int32, intent uint64, err error) bool {
 	return true
 }
 
+// keepStep keeps what is needed of a step beyond the vertex's own turn.
+func (x *execution[P]) keepStep(v int32, step *prepared) {
+	c := &x.cells[v]
+	c.value = step.value
+	if step.prune != nil && !x.cleanup && !x.dry {
+		c.prune, x.prunes = step.prune, true
+	}
+}
+
+// readiness is what the node's own rules say, or else its kind's.
+func (x *execution[P]) readiness(v int32, step *prepared) *Verdict {
+	if !x.traits(v).has(judges) {
+		return &step.ready
+	}
+	all := Met()
+	for i, rules := 0, x.node(v).ready; i < len(rules); i++ {
+		all = all.and(x.askReadiness(v, &rules[i], step.value))
+	}
+	return &all
+}
+
 // reconciled judges the readiness of what came back.
 func (x *execution[P]) reconciled(v int32, step *prepared, operation Operation) {
-	c, m, row := &x.cells[v], &x.marks[v], x.row(v)
-	c.value, m.applied = step.value, true
+	m, row := &x.marks[v], x.row(v)
+	m.applied = true
+	x.keepStep(v, step)
 	if operation != None || step.poll != 0 || step.drift != "" { // most rows needn't be touched beyond their beginning
 		row.Operation, row.Poll, row.Drift = operation, step.poll, step.drift
 	}
-	verdict := &step.ready
-	if x.traits(v).has(judges) {
-		all := Met()
-		for i, rules := 0, x.node(v).ready; i < len(rules); i++ {
-			all = all.and(x.askReadiness(v, &rules[i], step.value))
-		}
-		verdict = &all
-	}
+	verdict := x.readiness(v, step)
 	if verdict.answer == unknown {
 		if verdict.err == nil {
 			verdict.err = errNotJudged

@@ -69,6 +69,10 @@ type Step[V any] struct {
 	Drift string
 	// Do does what needs I/O. Its context ends with the node's timeout or the run.
 	Do func(ctx context.Context) (Outcome[V], error)
+	// Prune removes what the node has made before and doesn't manage any more, such as an object under a former name. It
+	// is called at the end of a reconcile in which the node became Ready, and so did all that depends on it, dependants
+	// first; what it finds by then is what the node's own Do has left. Nil means that there is nothing.
+	Prune func() (Removal, error)
 }
 
 // Outcome is what Do did: the step that it leaves behind, and how it got there.
@@ -133,6 +137,7 @@ type prepared struct {
 	drift  string
 	claims []string
 	run    any // the Do; nil if there is none
+	prune  func() (Removal, error)
 }
 
 type erased[P, V any] struct {
@@ -149,7 +154,7 @@ func (e erased[P, V]) prepare(r *Run[P], into *prepared) error {
 	step, err := e.Prepare(r)
 	into.value = keep(&r.x.slabs[e.slab], step.Value)
 	into.intent, into.ready, into.poll, into.drift, into.run = step.Intent, step.Ready, step.Poll, step.Drift, nil
-	into.claims = step.Claims
+	into.claims, into.prune = step.Claims, step.Prune
 	if step.Do != nil {
 		into.run = step.Do
 	}
