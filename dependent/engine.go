@@ -47,9 +47,9 @@ type EngineOptions struct {
 	// an object that the primary has becomes ours before its first apply, by one request, so that what isn't wanted any
 	// more goes. Our own name is one of them where it has updated objects instead of applying them.
 	FormerManagers []string
-	// Clusters returns the cluster of this name, for nodes that are declared with InCluster. It is asked in every run, so
-	// it must be quick. The cache of what it returns must run. An error says that the cluster can't be reached now: then
-	// nothing is known of what is in it.
+	// Clusters returns the cluster of this name, for nodes that are declared with InCluster. It is asked in every run,
+	// so it must be quick. The cache of what it returns must run. An error says that the cluster can't be reached now:
+	// then nothing is known of what is in it.
 	Clusters func(name string) (Target, error)
 }
 
@@ -68,6 +68,7 @@ type Engine struct {
 
 	mutex   sync.Mutex
 	records map[types.UID]map[overlay.Key]record // by owner
+	churns  map[types.UID]map[string]*churn      // by owner and instance
 	sources map[sourceKey]*source
 	singles sync.Map // of singleKey to *single
 
@@ -96,6 +97,7 @@ func NewEngine(t Target, o EngineOptions) (*Engine, error) {
 		target: t, options: o, seed: maphash.MakeSeed(), namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace,
 		patience: 30 * time.Second, askAgain: 30 * time.Second,
 		records: map[types.UID]map[overlay.Key]record{},
+		churns:  map[types.UID]map[string]*churn{},
 		sources: map[sourceKey]*source{},
 	}
 	e.kinds.told = map[Target]bool{}
@@ -122,6 +124,10 @@ func (e *Engine) Forget(owner types.UID) {
 		e.overlay.Drop(k)
 	}
 	delete(e.records, owner)
+	delete(e.churns, owner)
+	for _, s := range e.sources {
+		s.referrers.forget(owner)
+	}
 }
 
 func (e *Engine) recordOf(owner types.UID, k overlay.Key) record {
@@ -168,6 +174,11 @@ func (e *Engine) all() []*source {
 		return cmp.Or(strings.Compare(a.cluster, b.cluster), strings.Compare(a.gvk.String(), b.gvk.String()))
 	})
 	return sources
+}
+
+// written returns the sources of the kinds that some node writes.
+func (e *Engine) written() []*source {
+	return slices.DeleteFunc(e.all(), func(s *source) bool { return !s.writes.Load() })
 }
 
 // environment returns the Engine that a kind is bound to.

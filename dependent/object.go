@@ -163,6 +163,7 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 	if err != nil {
 		return nil, err
 	}
+	s.writes.Store(true)
 	s.anyNamespace = s.anyNamespace || k.policy.anyNamespace
 	o := &object[P, T]{objectKind: k, engine: e, source: s}
 	o.ignored, _ = parsePaths(k.policy.ignored)

@@ -160,8 +160,15 @@ func (s *source) ended(last any) {
 
 func (s *source) changed(obj any) {
 	l := s.engine.listener.Load()
-	if obj, ok := obj.(client.Object); ok && l != nil {
-		l.changed(obj)
+	object, ok := obj.(client.Object)
+	if !ok || l == nil {
+		return
+	}
+	if t := s.engine.read(object); t.owner != "" {
+		l.changed(t.owner)
+	}
+	for _, primary := range s.referrers.of(object) {
+		l.changed(primary)
 	}
 }
 

@@ -37,7 +37,8 @@ func (w *world) exists(tb testing.TB, obj client.Object) bool {
 	return !apierrors.IsNotFound(err)
 }
 
-// What the node had under another name goes once the new object is there, also after a restart; at rest nothing is asked.
+// What the node had under another name goes once the new object is there, also after a restart; at rest nothing is
+// asked.
 func TestRename(t *testing.T) { // R41
 	w, n := newWorld(t), &renamed{name: "old", data: "1"}
 	declare := func(b builder) {

@@ -17,7 +17,8 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// Objects of a repeated node are told apart by their keys, whatever these are, also by an operator that has just started.
+// Objects of a repeated node are told apart by their keys, whatever these are, also by an operator that has just
+// started.
 func TestRepeatedNode(t *testing.T) { // R36 R40 R41
 	w := newWorld(t)
 	long := strings.Repeat("a-very-long-key-", 8)

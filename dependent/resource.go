@@ -126,10 +126,11 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	}
 	if unchanged {
 		step.Value, step.Drift = live, abridged(w.drift)
-	} else {
-		step.Intent, step.Do, step.Claims = w.attempt(), w.do, []string{w.claim()}
+		return step, nil
 	}
-	return step, nil
+	w.revision, w.inputs = r.Primary().GetGeneration(), r.Inputs()
+	step.Intent, step.Do, step.Claims = w.attempt(), w.do, []string{w.claim()}
+	return step, w.calm()
 }
 
 // want asks the author's function and reads what is there under the name that it gives.

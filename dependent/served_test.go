@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -82,7 +83,7 @@ func (v visitor) node(b builder) *dependent.Object[*v1.WebApp, *unstructured.Uns
 func (w *world) watched(tb testing.TB) *atomic.Int32 {
 	tb.Helper()
 	n := &atomic.Int32{}
-	w.engine.Watch(tb.Context(), func(client.Object) {}, func() { n.Add(1) })
+	w.engine.Watch(tb.Context(), func(types.UID) {}, func() { n.Add(1) })
 	return n
 }
 

@@ -36,14 +36,16 @@ type source struct {
 	// anyNamespace says that a node of this kind may write outside its primary's namespace.
 	anyNamespace bool
 
-	now     atomic.Pointer[opened]           // nil as long as it can't be read
-	trouble atomic.Pointer[error]            // why it can't, as far as is known
-	mapping atomic.Pointer[meta.RESTMapping] // nil as long as it was never served
-	missed  atomic.Bool                      // somebody would have read it, or asked whether it is served
-	wasOpen atomic.Bool                      // when last looked at
-	doubted atomic.Bool                      // it may not be served any more
-	asked   atomic.Bool                      // a condition asks whether it is served
-	nudged  chan struct{}
+	now       atomic.Pointer[opened]           // nil as long as it can't be read
+	trouble   atomic.Pointer[error]            // why it can't, as far as is known
+	mapping   atomic.Pointer[meta.RESTMapping] // nil as long as it was never served
+	missed    atomic.Bool                      // somebody would have read it, or asked whether it is served
+	wasOpen   atomic.Bool                      // when last looked at
+	doubted   atomic.Bool                      // it may not be served any more
+	asked     atomic.Bool                      // a condition asks whether it is served
+	nudged    chan struct{}
+	writes    atomic.Bool // some node writes it
+	referrers referrers
 
 	mutex    sync.Mutex
 	prepared Target // whose informer has our index and handler

@@ -19,7 +19,7 @@ func (e *Engine) Remains(
 	written := client.MatchingLabels{
 		e.OwnerLabel(): string(primary.GetUID()), e.label(workflowLabel): workflow,
 	}
-	for _, s := range e.all() {
+	for _, s := range e.written() {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(s.gvk.GroupVersion().WithKind(s.gvk.Kind + "List"))
 		target, err := e.clusterOf(s.cluster)

@@ -16,7 +16,7 @@ func (e *Engine) Unclaimed(
 	ctx context.Context, primary client.Object, workflow string, has func(node string) bool,
 ) (unclaimed []string, err error) {
 	t := tracking{owner: primary.GetUID(), workflow: workflow}
-	for _, s := range e.all() {
+	for _, s := range e.written() {
 		found, err := s.findBy(ctx, tracking.whole, t, s.home(primary))
 		if isNotServed(err) {
 			continue

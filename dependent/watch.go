@@ -6,21 +6,21 @@ import (
 	"context"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // listener is who hears what happens to objects.
 type listener struct {
 	ctx        context.Context //nolint:containedctx // its end is that of every watch that begins later
-	changed    func(client.Object)
+	changed    func(primary types.UID)
 	everything func()
 }
 
-// Watch tells of every object of the kinds that are bound to the Engine that appears, changes or vanishes, as it was
-// and as it is, until ctx ends, and it calls everything when a kind can be read that somebody would have read before:
-// then any run may come to another result. Both must be quick. Kinds that aren't served, or that the operator may not
-// list, are opened when that changes. It returns at once, see [Engine.WaitForSync], and must not be called twice.
-func (e *Engine) Watch(ctx context.Context, changed func(client.Object), everything func()) {
+// Watch tells of every primary of which an object, or one that it refers to, appears, changes or vanishes, until ctx
+// ends, by its UID; it calls everything when a kind can be read that somebody would have read before: then any run
+// may come to another result. Both must be quick. Kinds that aren't served, or that the operator may not list, are
+// opened when that changes. It returns at once, see [Engine.WaitForSync], and must not be called twice.
+func (e *Engine) Watch(ctx context.Context, changed func(primary types.UID), everything func()) {
 	l := &listener{ctx: ctx, changed: changed, everything: everything}
 	e.mutex.Lock()
 	e.listener.Store(l)

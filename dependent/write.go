@@ -29,6 +29,8 @@ type write[P, T client.Object] struct {
 	live      T // what is there, or nil
 	standing  standing
 	repeated  bool   // the intent was written before
+	revision  int64  // of the primary
+	inputs    uint64 // of the node
 	drift     string // what others have changed, and may keep
 	pruned    bool   // nothing is left of what the node had before
 }
@@ -187,8 +189,13 @@ func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[
 	now.drift = w.drift
 	w.engine().remember(w.tracking.owner, w.key(), now)
 	out = workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj), Drift: w.drift}
-	if out.Operation == workflow.Update && w.object.policy.drift == Correct {
-		out.Drift = w.corrected()
+	corrected := ""
+	if out.Operation == workflow.Update {
+		corrected = w.corrected()
+	}
+	w.churned(out, corrected)
+	if w.object.policy.drift == Correct {
+		out.Drift = corrected
 	}
 	out.Drift = abridged(out.Drift)
 	return out, nil

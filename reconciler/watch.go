@@ -33,11 +33,11 @@ type dependents[P client.Object] struct{ controller *controller[P] }
 
 var _ source.SyncingSource = dependents[client.Object]{}
 
-// Start begins to enqueue the primary whose UID an object carries, or carried before.
+// Start begins to enqueue the primaries that something has happened to.
 func (d dependents[P]) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	c := d.controller
-	c.engine.Watch(ctx, func(obj client.Object) {
-		if name, ok := c.primaryOf(obj); ok {
+	c.engine.Watch(ctx, func(primary types.UID) {
+		if name, ok := c.nameOf(primary); ok {
 			queue.Add(reconcile.Request{NamespacedName: name})
 		}
 	}, func() {
@@ -64,14 +64,11 @@ func specChanged() predicate.Predicate {
 	}}
 }
 
-func (c *controller[P]) primaryOf(obj client.Object) (types.NamespacedName, bool) {
-	uid := types.UID(obj.GetLabels()[c.ownerLabel])
-	if uid == "" {
-		return types.NamespacedName{}, false
-	}
+// nameOf returns where a primary is that has been reconciled.
+func (c *controller[P]) nameOf(primary types.UID) (types.NamespacedName, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	name, ok := c.primaries[uid]
+	name, ok := c.primaries[primary]
 	return name, ok
 }
 

@@ -106,6 +106,15 @@ func (r *Run[P]) Collected() bool {
 	return n != nil && r.x.runner.collected[n.index]
 }
 
+// Inputs is a digest of what the node's prerequisites want, as far as they say so: if it stays the same, a desired
+// state that is worked out from them should, too. It is 0 for a node without prerequisites.
+func (r *Run[P]) Inputs() uint64 {
+	if r.vertex == nobody || len(r.x.layout.prerequisites.of(r.vertex)) == 0 {
+		return 0
+	}
+	return r.x.inputs(r.vertex)
+}
+
 // Own returns what the node that is asked manages, as observed, and whether it is there: for a desired state that goes
 // on from what there is.
 func Own[V, P any](r *Run[P]) (V, bool) {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dependent_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/dependent"
+	"github.com/espalier-dev/espalier/workflow"
+)
+
+// wakes counts how often the primary is told of something.
+func (w *world) wakes(tb testing.TB) *atomic.Int32 {
+	tb.Helper()
+	n := &atomic.Int32{}
+	w.engine.Watch(tb.Context(), func(primary types.UID) {
+		if primary == w.primary.UID {
+			n.Add(1)
+		}
+	}, func() {})
+	return n
+}
+
+// What somebody else has is waited for, read and never written; the primary is woken when it changes.
+func TestReference(t *testing.T) { // R13 R18
+	w, name := newWorld(t), "theirs"
+	runner := w.runner(t, func(b builder) {
+		theirs := dependent.Reference[corev1.ConfigMap](b, "node", func(run) (client.ObjectKey, error) {
+			return client.ObjectKey{Name: name}, nil
+		})
+		dependent.Typed(b, "user", func(r run) (*corev1.ConfigMap, error) {
+			c := configMap("", "user")
+			c.Data = map[string]string{"color": theirs.Get(r).Data["color"]}
+			return c, nil
+		}).DependsOn(theirs)
+	}, workflow.Options{OrderedDeletion: true})
+	woken := w.wakes(t)
+	row, sent := w.reconcile(t, runner)
+	wantRow(t, row, workflow.NotReady, "NotFound")
+	wantSent(t, sent)
+
+	theirs := configMap(w.namespace, "theirs")
+	theirs.Data = map[string]string{"color": "green"}
+	w.create(t, theirs)
+	w.waits(t, func(context.Context) bool { return woken.Load() > 0 }, "nobody says that it has appeared")
+	w.sees(t, theirs)
+	row, sent = w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent, "apply configmaps")
+	w.sees(t, read[corev1.ConfigMap](t, w, "user"))
+	_, sent = w.reconcile(t, runner)
+	wantSent(t, sent)
+
+	before := woken.Load()
+	w.patch(t, theirs, `{"data": {"color": "red"}}`)
+	w.waits(t, func(context.Context) bool { return woken.Load() > before }, "nobody says that it has changed")
+	_, sent = w.reconcile(t, runner)
+	wantSent(t, sent, "apply configmaps")
+	if user := read[corev1.ConfigMap](t, w, "user"); user.Data["color"] != "red" {
+		t.Errorf("the user has %v", user.Data)
+	}
+	if now := read[corev1.ConfigMap](t, w, "theirs"); now.ResourceVersion != theirs.ResourceVersion {
+		t.Error("it was written")
+	}
+
+	// What isn't referred to any more wakes nobody, and is there after the end.
+	name = "other"
+	w.create(t, configMap(w.namespace, "other"))
+	w.waits(t, func(context.Context) bool {
+		row, _ = w.reconcile(t, runner)
+		return row.State == workflow.Ready
+	}, "the other isn't found")
+	w.sees(t, read[corev1.ConfigMap](t, w, "user"))
+	before = woken.Load()
+	w.patch(t, theirs, `{"data": {"color": "blue"}}`)
+	last := configMap(w.namespace, "other")
+	w.patch(t, last, `{"data": {"color": "white"}}`) // events come in order
+	w.waits(t, func(context.Context) bool { return woken.Load() > before }, "nobody says that the other has changed")
+	if n := woken.Load() - before; n > 2 { // as it was and as it is
+		t.Errorf("woken %d times by one change", n)
+	}
+	w.cleanup(t, runner)
+	if !w.exists(t, configMap("", "theirs")) || !w.exists(t, configMap("", "other")) {
+		t.Error("what is somebody else's was deleted")
+	}
+}
+
+// A reference to an object with a status is ready by the rule of its kind.
+func TestReferenceReadiness(t *testing.T) { // R38
+	w := newWorld(t)
+	theirs := deployment("theirs")
+	theirs.Namespace = w.namespace
+	w.create(t, theirs)
+	runner := w.runner(t, func(b builder) {
+		dependent.Reference[appsv1.Deployment](b, "node", func(run) (client.ObjectKey, error) {
+			return client.ObjectKey{Name: "theirs"}, nil
+		})
+	})
+	row, _ := w.reconcile(t, runner)
+	wantRow(t, row, workflow.NotReady, "Progressing")
+}
+
+func TestReferences(t *testing.T) {
+	w := newWorld(t)
+	var seen []string
+	runner := w.runner(t, func(b builder) {
+		all := dependent.References[corev1.ConfigMap](b, "node", func(run) (dependent.Selection, error) {
+			return dependent.Selection{Labels: labels.SelectorFromSet(labels.Set{"app": w.namespace}), AllNamespaces: true}, nil
+		})
+		workflow.Value(b, "names", func(r run) (int, error) {
+			seen = nil
+			for _, obj := range all.Get(r) {
+				seen = append(seen, obj.Name)
+			}
+			return len(seen), nil
+		}).DependsOn(all)
+	})
+	woken := w.wakes(t)
+	row, sent := w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent)
+	for _, name := range []string{"b", "a"} {
+		obj := configMap(w.namespace, name)
+		obj.Labels = map[string]string{"app": w.namespace}
+		w.create(t, obj)
+		w.sees(t, obj)
+	}
+	w.create(t, configMap(w.namespace, "c"))
+	w.waits(t, func(context.Context) bool { return woken.Load() == 2 }, "woken %d times, want 2", &woken)
+	w.reconcile(t, runner)
+	if got := strings.Join(seen, " "); got != "a b" {
+		t.Errorf("got %q, want the two in order", got)
+	}
+	w.engine.Forget(w.primary.UID)
+	obj := configMap(w.namespace, "a")
+	w.patch(t, obj, `{"data": {"a": "b"}}`)
+	if woken.Load() != 2 {
+		t.Error("a primary that has gone is woken")
+	}
+}
+
+func TestReferenceIsChecked(t *testing.T) {
+	w := newWorld(t)
+	runner := w.runner(t, func(b builder) {
+		dependent.Reference[corev1.ConfigMap](b, "node", func(run) (client.ObjectKey, error) { return client.ObjectKey{}, nil })
+		dependent.References[corev1.ConfigMap](b, "all", func(run) (dependent.Selection, error) {
+			return dependent.Selection{Namespace: "x", AllNamespaces: true}, nil
+		})
+		dependent.Reference[corev1.Node](b, "machine", func(r run) (client.ObjectKey, error) {
+			return client.ObjectKeyFromObject(r.Primary()), nil // of a cluster-scoped kind
+		})
+	})
+	result := runner.Reconcile(t.Context(), of(w.primary))
+	wantRow(t, result.Node("node"), workflow.Failed, "InvalidName")
+	wantRow(t, result.Node("all"), workflow.Failed, "Error")
+	wantRow(t, result.Node("machine"), workflow.NotReady, "NotFound")
+}
