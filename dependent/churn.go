@@ -3,7 +3,6 @@
 package dependent
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/espalier-dev/espalier/workflow"
@@ -73,15 +72,15 @@ func (c *churn) cause(what string) error {
 		same = same && w.intent == last.intent
 	}
 	if !same {
-		return workflow.Because("Unstable", fmt.Errorf("%s was written %d times within %v though nothing has changed: the "+
-			"desired state differs each time: it must depend on the primary and on other nodes alone", what, churnWrites, churnWindow))
+		return refuse("Unstable", "%s was written %d times within %v though nothing has changed: the desired state differs "+
+			"each time: it must depend on the primary and on other nodes alone", what, churnWrites, churnWindow)
 	}
 	by := "somebody changes or deletes it each time"
 	if last.drift != "" {
 		by = "others change " + last.drift
 	}
-	return workflow.Because("Contested", fmt.Errorf("%s was written %d times within %v to be the same: %s: leave these fields "+
-		"out, ignore them with IgnoreFields, or stop the other", what, churnWrites, churnWindow, by))
+	return refuse("Contested", "%s was written %d times within %v to be the same: %s: leave these fields out, ignore "+
+		"them with IgnoreFields, or stop the other", what, churnWrites, churnWindow, by)
 }
 
 // churned notes what a write has changed.

@@ -13,7 +13,9 @@ import (
 )
 
 // Readiness is the rule of each kind.
-func Readiness(obj client.Object) workflow.Verdict { return readiness(obj) }
+func Readiness(kind schema.GroupKind, obj client.Object) workflow.Verdict {
+	return readiness(kind, obj)
+}
 
 // LastClause is what is passed on of a server's message.
 func LastClause(message string) string { return lastClause(message) }

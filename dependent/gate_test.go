@@ -21,6 +21,8 @@ type gate struct {
 
 	refuses   atomic.Bool            // to read anything
 	beforeGet atomic.Pointer[func()] // the next one
+	// fault answers writes in the server's place, if it wants to.
+	fault atomic.Pointer[func(req *http.Request, next http.RoundTripper) (*http.Response, error)]
 }
 
 func newGate() *gate {
@@ -60,6 +62,9 @@ func (g *gate) wrap(next http.RoundTripper) http.RoundTripper {
 			if g.refuses.Load() {
 				return nil, errors.New("nothing can be read")
 			}
+		}
+		if fault := g.fault.Load(); fault != nil && req.Method != http.MethodGet {
+			return (*fault)(req, next)
 		}
 		resp, err := next.RoundTrip(req)
 		if err == nil && req.URL.Query().Has("watch") {

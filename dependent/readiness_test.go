@@ -3,24 +3,52 @@
 package dependent_test
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/dependent"
+	"github.com/espalier-dev/espalier/workflow"
 )
 
 // judgement is one row: an object as a server shows it, and what is made of it.
 type judgement struct{ name, object, want string }
 
-func judge[T any, PT dependent.ObjectOf[T]](t *testing.T, rows []judgement) {
+// differences are where kstatus says something else, by row: what, and why we don't.
+type differences map[string]string
+
+// agree compares what we say with kstatus.
+func (d differences) agree(t *testing.T, row string, verdict workflow.Verdict, obj *unstructured.Unstructured) {
+	t.Helper()
+	theirs, err := status.Compute(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, _ := strings.Cut(d[row], ":")
+	if want == "" {
+		prefix, _, _ := strings.Cut(verdict.String(), ":")
+		want = map[string]string{"met": "Current", "unmet": "InProgress", "broken": "Failed"}[prefix]
+	}
+	if string(theirs.Status) != want {
+		t.Errorf("kstatus says %s (%s), want %s", theirs.Status, theirs.Message, want)
+	}
+}
+
+func judge[T any, PT dependent.ObjectOf[T]](t *testing.T, rows []judgement, but differences) {
 	t.Helper()
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -28,13 +56,24 @@ func judge[T any, PT dependent.ObjectOf[T]](t *testing.T, rows []judgement) {
 			if err := yaml.UnmarshalStrict([]byte(row.object), obj); err != nil {
 				t.Fatal(err)
 			}
-			got := dependent.Readiness(obj).String()
-			if got != row.want {
+			gvk, err := apiutil.GVKForObject(obj, newScheme(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := dependent.Readiness(gvk.GroupKind(), obj)
+			if got.String() != row.want {
 				t.Errorf("got %s, want %s", got, row.want)
 			}
-			if again := dependent.Readiness(obj.DeepCopyObject().(client.Object)).String(); again != got {
-				t.Errorf("got %s, then %s", got, again)
+			untyped := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(row.object), &untyped.Object); err != nil {
+				t.Fatal(err)
 			}
+			untyped.Object = integers(untyped.Object).(map[string]any)
+			untyped.SetGroupVersionKind(gvk)
+			if again := dependent.Readiness(gvk.GroupKind(), untyped); again.String() != row.want {
+				t.Errorf("without its Go type: got %s, want %s", again, row.want)
+			}
+			but.agree(t, row.name, got, untyped)
 		})
 	}
 }
@@ -57,8 +96,10 @@ func TestDeploymentReadiness(t *testing.T) { // R38 D1 D4
 		{"rolled out", `{metadata: {generation: 2}, spec: {replicas: 3}, status: {observedGeneration: 2, replicas: 3,
 			updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3,
 			conditions: [{type: Available, status: "True"}, {type: Progressing, status: "True", reason: NewReplicaSetAvailable}]}}`, "met"},
-		{"replicas aren't set", `{metadata: {generation: 1}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}`, "met"},
-		{"no replicas wanted", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1}}`, "met"},
+		{"replicas aren't set", `{metadata: {generation: 1}, status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1,
+			availableReplicas: 1, conditions: [{type: Available, status: "True"}]}}`, "met"},
+		{"no replicas wanted", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1,
+			conditions: [{type: Available, status: "True"}]}}`, "met"},
 		{
 			"no replicas wanted, one remains", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, replicas: 1}}`,
 			"unmet: Progressing: not all replicas are up to date and ready: want 0",
@@ -72,7 +113,7 @@ func TestDeploymentReadiness(t *testing.T) { // R38 D1 D4
 			conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded}]}}`, wanted3},
 		{"pods can't be made", `{metadata: {generation: 1}, spec: {replicas: 3}, status: {observedGeneration: 1,
 			conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate}]}}`, wanted3},
-	})
+	}, nil)
 }
 
 func TestStatefulSetReadiness(t *testing.T) { // R38
@@ -98,9 +139,10 @@ func TestStatefulSetReadiness(t *testing.T) { // R38
 			status: {observedGeneration: 2, replicas: 3, readyReplicas: 3, updatedReplicas: 0, currentRevision: a, updateRevision: b}}`, "met"},
 		{"scaling down", `{metadata: {generation: 2}, spec: {replicas: 3},
 			status: {observedGeneration: 2, replicas: 5, readyReplicas: 5, updatedReplicas: 5, currentRevision: a, updateRevision: a}}`, wanted3},
-		{"replicas aren't set", `{metadata: {generation: 1}, status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, updatedReplicas: 1}}`, "met"},
+		{"replicas aren't set", `{metadata: {generation: 1}, status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, updatedReplicas: 1,
+			currentReplicas: 1, currentRevision: a, updateRevision: a}}`, "met"},
 		{"no replicas wanted", `{metadata: {generation: 1}, spec: {replicas: 0}, status: {observedGeneration: 1, currentRevision: a, updateRevision: a}}`, "met"},
-	})
+	}, differences{"updated, not said to be so": "Current: but the set's controller hasn't said yet that the update has ended"})
 }
 
 func TestJobReadiness(t *testing.T) { // R38 D4
@@ -131,7 +173,7 @@ func TestJobReadiness(t *testing.T) { // R38 D4
 			"broken: JobFailed: the job failed: DeadlineExceeded",
 		},
 		{"not failed", `{status: {conditions: [{type: Failed, status: "False"}, {type: Complete, status: "True"}]}}`, "met"},
-	})
+	}, differences{"running": "Current: but who depends on a job needs what it does"})
 }
 
 func TestServiceReadiness(t *testing.T) { // R38
@@ -141,9 +183,9 @@ func TestServiceReadiness(t *testing.T) { // R38
 		{"another's name", `{spec: {type: ExternalName, externalName: example.com}}`, "met"},
 		{"a port on every node", `{spec: {type: NodePort}}`, "met"},
 		{"a load balancer to come", `{spec: {type: LoadBalancer}}`, "unmet: Provisioning: no load balancer yet"},
-		{"a load balancer", `{spec: {type: LoadBalancer}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, "met"},
-		{"a load balancer by name", `{spec: {type: LoadBalancer}, status: {loadBalancer: {ingress: [{hostname: lb.example.com}]}}}`, "met"},
-	})
+		{"a load balancer", `{spec: {type: LoadBalancer, clusterIP: 10.0.0.1}, status: {loadBalancer: {ingress: [{ip: 192.0.2.1}]}}}`, "met"},
+		{"a load balancer by name", `{spec: {type: LoadBalancer, clusterIP: 10.0.0.1}, status: {loadBalancer: {ingress: [{hostname: lb.example.com}]}}}`, "met"},
+	}, nil)
 }
 
 func conditionRows() []judgement {
@@ -171,26 +213,127 @@ func conditionRows() []judgement {
 			{type: Ready, status: "True", observedGeneration: 2, lastTransitionTime: null, reason: Good, message: good}]}}`,
 			"unmet: Progressing: its controller hasn't seen generation 3 yet",
 		}, // D7
+		{"being reconciled", `{metadata: {generation: 2}, spec: {}, status: {observedGeneration: 2, conditions: [
+			{type: Reconciling, status: "True", lastTransitionTime: null, reason: Busy, message: busy},
+			{type: Ready, status: "True", lastTransitionTime: null, reason: Good, message: good}]}}`, "unmet: Busy: busy"},
+		{"stalled", `{metadata: {generation: 2}, spec: {}, status: {observedGeneration: 2, conditions: [
+			{type: Ready, status: "False", lastTransitionTime: null, reason: Bad, message: bad},
+			{type: Stalled, status: "True", lastTransitionTime: null, reason: Stuck, message: stuck}]}}`, "broken: Stuck: stuck"},
 		{"only other conditions", `{metadata: {generation: 2}, spec: {}, status: {observedGeneration: 2, conditions: [
-			{type: Reconciling, status: "True", lastTransitionTime: null, reason: Busy, message: busy}]}}`, "met"},
+			{type: Reconciling, status: "False", lastTransitionTime: null, reason: "", message: ""},
+			{type: Other, status: "True", lastTransitionTime: null, reason: "", message: ""}]}}`, "met"},
 	}
 }
 
 func TestConditionReadiness(t *testing.T) { // R38 D7
-	t.Run("typed", func(t *testing.T) { judge[Gadget](t, conditionRows()) })
-	t.Run("unstructured", func(t *testing.T) {
-		for _, row := range conditionRows() {
-			t.Run(row.name, func(t *testing.T) {
-				obj := &unstructured.Unstructured{}
-				if err := yaml.Unmarshal([]byte(`{apiVersion: example.com/v1, kind: Gadget, `+row.object[1:]), obj); err != nil {
-					t.Fatal(err)
-				}
-				if got := dependent.Readiness(obj).String(); got != row.want {
-					t.Errorf("got %s, want %s", got, row.want)
-				}
-			})
-		}
+	judge[Gadget](t, conditionRows(), differences{
+		"was ready before the spec changed": "Current: it doesn't ask of which generation a condition speaks",
 	})
+}
+
+func TestDaemonSetReadiness(t *testing.T) { // R38
+	const waiting = "unmet: Progressing: not all pods are up to date and available"
+	judge[appsv1.DaemonSet](t, []judgement{
+		{"just made", `{metadata: {generation: 1}}`, waiting},
+		{"its controller is behind", `{metadata: {generation: 2}, status: {observedGeneration: 1, desiredNumberScheduled: 2,
+			currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2, numberReady: 2}}`, waiting},
+		{"rolling out", `{metadata: {generation: 2}, status: {observedGeneration: 2, desiredNumberScheduled: 2,
+			currentNumberScheduled: 2, updatedNumberScheduled: 1, numberAvailable: 2, numberReady: 2}}`, waiting},
+		{"not available", `{metadata: {generation: 2}, status: {observedGeneration: 2, desiredNumberScheduled: 2,
+			currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1, numberReady: 1}}`, waiting},
+		{"rolled out", `{metadata: {generation: 2}, status: {observedGeneration: 2, desiredNumberScheduled: 2,
+			currentNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2, numberReady: 2}}`, "met"},
+		{"no node for it", `{metadata: {generation: 1}, status: {observedGeneration: 1, desiredNumberScheduled: 0}}`, "met"},
+		{"updated by its user", `{metadata: {generation: 2}, spec: {updateStrategy: {type: OnDelete}}, status: {observedGeneration: 2,
+			desiredNumberScheduled: 2, currentNumberScheduled: 2, numberAvailable: 2, numberReady: 2}}`, "met"},
+	}, differences{"updated by its user": "InProgress: it waits for pods that only a user deletes"})
+}
+
+func TestReplicaSetReadiness(t *testing.T) { // R38
+	judge[appsv1.ReplicaSet](t, []judgement{
+		{"just made", `{metadata: {generation: 1}, spec: {replicas: 3}}`, wanted3},
+		{"starting", `{metadata: {generation: 1}, spec: {replicas: 3}, status: {observedGeneration: 1, replicas: 3,
+			fullyLabeledReplicas: 3, readyReplicas: 1, availableReplicas: 1}}`, wanted3},
+		{"pods can't be made", `{metadata: {generation: 1}, spec: {replicas: 3}, status: {observedGeneration: 1, replicas: 3,
+			fullyLabeledReplicas: 3, readyReplicas: 3, availableReplicas: 3,
+			conditions: [{type: ReplicaFailure, status: "True", reason: FailedCreate}]}}`, wanted3},
+		{"all there", `{metadata: {generation: 1}, spec: {replicas: 3}, status: {observedGeneration: 1, replicas: 3,
+			fullyLabeledReplicas: 3, readyReplicas: 3, availableReplicas: 3}}`, "met"},
+		{"scaling down", `{metadata: {generation: 2}, spec: {replicas: 3}, status: {observedGeneration: 2, replicas: 5,
+			fullyLabeledReplicas: 5, readyReplicas: 5, availableReplicas: 5}}`, wanted3},
+	}, nil)
+}
+
+func TestPodReadiness(t *testing.T) { // R38
+	const starting = "unmet: Starting: the pod isn't ready yet"
+	judge[corev1.Pod](t, []judgement{
+		{"just made", `{status: {phase: Pending}}`, starting},
+		{"nobody has seen it", `{spec: {}}`, starting},
+		{"running", `{status: {phase: Running, conditions: [{type: Ready, status: "False", reason: ContainersNotReady}]}}`, starting},
+		{"ready", `{status: {phase: Running, conditions: [{type: Ready, status: "True"}]}}`, "met"},
+		{"done", `{status: {phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted}]}}`, "met"},
+		{"failed", `{status: {phase: Failed, reason: Evicted}}`, "broken: PodFailed: the pod failed: Evicted"},
+	}, differences{"failed": "Current: but who depends on a pod needs it to serve, or to have succeeded"})
+}
+
+func TestClaimReadiness(t *testing.T) { // R38
+	const provisioning = "unmet: Provisioning: no volume is bound yet"
+	judge[corev1.PersistentVolumeClaim](t, []judgement{
+		{"for its first pod", `{spec: {storageClassName: lazy}, status: {phase: Pending}}`, "met"},
+		{"being made", `{metadata: {annotations: {volume.kubernetes.io/storage-provisioner: example.com}}, spec: {storageClassName: eager},
+			status: {phase: Pending}}`, provisioning},
+		{"being bound", `{spec: {volumeName: a}, status: {phase: Pending}}`, provisioning},
+		{"bound", `{spec: {volumeName: a}, status: {phase: Bound}}`, "met"},
+		{"lost", `{spec: {volumeName: a}, status: {phase: Lost}}`, "broken: ClaimLost: the claim has lost its volume"},
+	}, differences{"for its first pod": "InProgress: whoever waits for the claim before using it would wait for ever", "lost": "InProgress: but a lost volume doesn't come back"})
+}
+
+func TestNamespaceReadiness(t *testing.T) { // R38
+	judge[corev1.Namespace](t, []judgement{
+		{"active", `{status: {phase: Active}}`, "met"},
+		{"being deleted", `{status: {phase: Terminating}}`, "unmet: Terminating: the namespace is being deleted"},
+	}, differences{"being deleted": "Current: it goes by the deletion timestamp, which such an object has"})
+}
+
+func TestClusterReadiness(t *testing.T) { // R38
+	judge[policyv1.PodDisruptionBudget](t, []judgement{
+		{"just made", `{metadata: {generation: 1}}`, "unmet: Progressing: not enough healthy pods"},
+		{"too few", `{metadata: {generation: 1}, status: {observedGeneration: 1, currentHealthy: 1, desiredHealthy: 2}}`, "unmet: Progressing: not enough healthy pods"},
+		{"enough", `{metadata: {generation: 1}, status: {observedGeneration: 1, currentHealthy: 2, desiredHealthy: 2}}`, "met"},
+	}, differences{"just made": "Current: whether there are pods isn't asked", "too few": "Current: whether there are pods isn't asked"})
+	judge[autoscalingv2.HorizontalPodAutoscaler](t, []judgement{
+		{"just made", `{spec: {}}`, "met"},
+		{"without metrics", `{status: {conditions: [{type: AbleToScale, status: "True"}, {type: ScalingActive, status: "False"}]}}`, "met"},
+		{"not able", `{status: {conditions: [{type: AbleToScale, status: "False", reason: FailedGetScale}]}}`, "unmet: FailedGetScale: it isn't able to scale"},
+	}, differences{"not able": "Current: it knows no rule for the kind"})
+	judge[batchv1.CronJob](t, []judgement{{"just made", `{spec: {}}`, "met"}}, nil)
+	judge[networkingv1.Ingress](t, []judgement{{"just made", `{spec: {}}`, "met"}}, nil)
+	judge[apiextensionsv1.CustomResourceDefinition](t, []judgement{
+		{"just made", `{spec: {}}`, "unmet: Progressing: it isn't established yet"},
+		{"names are taken", `{status: {conditions: [{type: NamesAccepted, status: "False", reason: Conflict, message: taken},
+			{type: Established, status: "False"}]}}`, "unmet: Conflict: taken"},
+		{"established", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "True"}]}}`, "met"},
+		{"being installed", `{status: {conditions: [{type: NamesAccepted, status: "True"}, {type: Established, status: "False",
+			reason: Installing, message: wait}]}}`, "unmet: Installing: wait"},
+	}, differences{"names are taken": "Failed: but names may be given back"})
+}
+
+// An APIService is judged without its Go type.
+func TestAPIServiceReadiness(t *testing.T) { // R38
+	kind := schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
+	for conditions, want := range map[string]string{
+		`[]`:                                  "unmet: Progressing: it isn't available yet",
+		`[{type: Available, status: "True"}]`: "met",
+		`[{type: Available, status: "False", reason: MissingEndpoints, message: none}]`: "unmet: MissingEndpoints: none",
+	} {
+		obj := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(`{status: {conditions: `+conditions+`}}`), &obj.Object); err != nil {
+			t.Fatal(err)
+		}
+		if got := dependent.Readiness(kind, obj).String(); got != want {
+			t.Errorf("%s: got %s, want %s", conditions, got, want)
+		}
+	}
 }
 
 // What has nothing to become ready is ready once it is there.
@@ -200,7 +343,11 @@ func TestPassiveReadiness(t *testing.T) { // R38 D2
 		&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{},
 	} {
 		obj.SetGeneration(3)
-		if got := dependent.Readiness(obj).String(); got != "met" {
+		gvk, err := apiutil.GVKForObject(obj, newScheme(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dependent.Readiness(gvk.GroupKind(), obj).String(); got != "met" {
 			t.Errorf("%T: got %s, want met", obj, got)
 		}
 	}

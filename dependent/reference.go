@@ -90,7 +90,7 @@ func (k reference[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	if isNil(obj) {
 		return workflow.Step[T]{Ready: workflow.Unmet("NotFound", "there is no such %s", k.source.gvk.Kind)}, nil
 	}
-	return workflow.Step[T]{Value: obj, Ready: readiness(obj), Intent: revisionOf(obj)}, nil
+	return workflow.Step[T]{Value: obj, Ready: readiness(k.source.gvk.GroupKind(), obj), Intent: revisionOf(obj)}, nil
 }
 
 // Delete has nothing to do.

@@ -119,7 +119,7 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 		if unchanged, err = w.compare(); err != nil {
 			return step, err
 		}
-		step.Ready = readiness(live) // beside a write it says how what stands is
+		step.Ready = readiness(o.source.gvk.GroupKind(), live) // beside a write it says how what stands is
 	}
 	if !unchanged || !w.pruned {
 		step.Prune = func() (workflow.Removal, error) { return w.prune(r) }

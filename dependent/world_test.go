@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,7 +41,7 @@ const operator, stranger = "webapp-operator", "stranger"
 func newScheme(tb testing.TB) *runtime.Scheme {
 	tb.Helper()
 	s := runtime.NewScheme()
-	if err := errors.Join(scheme.AddToScheme(s), v1.AddToScheme(s), addGadgets(s)); err != nil {
+	if err := errors.Join(scheme.AddToScheme(s), v1.AddToScheme(s), addGadgets(s), apiextensionsv1.AddToScheme(s)); err != nil {
 		tb.Fatal(err)
 	}
 	return s

@@ -188,7 +188,9 @@ func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[
 	now := w.object.judged(w.intent, obj)
 	now.drift = w.drift
 	w.engine().remember(w.tracking.owner, w.key(), now)
-	out = workflow.Outcome[T]{Value: obj, Ready: readiness(obj), Operation: w.operation(obj), Drift: w.drift}
+	out = workflow.Outcome[T]{
+		Value: obj, Ready: readiness(w.object.source.gvk.GroupKind(), obj), Operation: w.operation(obj), Drift: w.drift,
+	}
 	corrected := ""
 	if out.Operation == workflow.Update {
 		corrected = w.corrected()
