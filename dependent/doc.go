@@ -2,9 +2,10 @@
 
 // Package dependent holds the kinds of node that know Kubernetes objects.
 //
-// [Apply] and [Typed] declare a node that manages one object by server-side apply; [Generate] one whose values are made
-// once and kept. Each yields the observed object, typed, to the nodes that depend on it. Observed objects are shared
-// with the cache: they are read-only.
+// [Apply], [Typed] and [Unstructured] declare a node that manages one object by server-side apply; [Generate] one whose
+// values are made once and kept; [ForEach] one object per key; [Reference] and [References] read what somebody else has.
+// Each yields the observed object, typed, to the nodes that depend on it. Observed objects are shared with the cache:
+// they are read-only. [Policies] refine what happens in trouble.
 //
 // What the package guarantees:
 //
@@ -16,5 +17,5 @@
 //   - absence is never concluded from an error, or from a cache that hasn't synced.
 //
 // Kinds bind to an [Engine], which stands for a cluster and remembers what was written; package reconciler makes one
-// for each controller. The package knows objects, not controllers: it watches nothing by itself.
+// for each controller. The package knows objects, not controllers: see [Engine.Watch] for who is to be told of what.
 package dependent
