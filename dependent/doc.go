@@ -2,10 +2,10 @@
 
 // Package dependent holds the kinds of node that know Kubernetes objects.
 //
-// [Apply], [Typed] and [Unstructured] declare a node that manages one object by server-side apply; [Generate] one whose
-// values are made once and kept; [ForEach] one object per key; [Reference] and [References] read what somebody else has.
-// Each yields the observed object, typed, to the nodes that depend on it. Observed objects are shared with the cache:
-// they are read-only. [Policies] refine what happens in trouble.
+// [Apply], [Typed] and [Unstructured] declare a node that manages one object by server-side apply; [Generate] one
+// whose values are made once and kept; [ForEach] one object per key; [Reference] and [References] read what somebody
+// else has. Each yields the observed object, typed, to the nodes that depend on it. Observed objects are shared with
+// the cache: they are read-only. [Policies] refine what happens in trouble.
 //
 // What the package guarantees:
 //

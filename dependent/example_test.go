@@ -16,20 +16,20 @@ import (
 )
 
 // A Reconcile that is written by hand applies single objects: one request if something has to change, otherwise none.
-func ExampleEngine_Apply() {
-	reconcile := func(ctx context.Context, engine *dependent.Engine, app *v1.WebApp) (ctrl.Result, error) {
+func ExampleEngine_Apply() { //nolint:testableexamples // it needs a cluster
+	reconcile := func(ctx context.Context, engine *dependent.Engine, app *v1.WebApp) error {
 		applied, err := engine.Apply(ctx, app, "config", &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: dependent.Name(app, "config")},
 			Data:       app.Spec.Settings,
 		})
 		if err != nil {
-			return ctrl.Result{}, err
+			return err
 		}
 		if !applied.Ready.Holds() {
-			return ctrl.Result{}, nil // its watch brings the next run
+			return nil // its watch brings the next run
 		}
 		fmt.Println(applied.Operation, applied.Object.GetResourceVersion())
-		return ctrl.Result{}, nil
+		return nil
 	}
 	_ = reconcile
 }
@@ -37,7 +37,7 @@ func ExampleEngine_Apply() {
 // A Reconcile that is written by hand runs a graph for a part of what it does. The runner is made once:
 //
 //	runner, err := workflow.NewRunner(graph, engine, workflow.Options{})
-func ExampleRun() {
+func ExampleRun() { //nolint:testableexamples // it needs a cluster
 	reconcile := func(ctx context.Context, runner *workflow.Runner[*v1.WebApp], app *v1.WebApp) (ctrl.Result, error) {
 		result, err := dependent.Run(ctx, runner, app)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
 	"github.com/espalier-dev/espalier/dependent"
+	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -92,6 +93,36 @@ func TestGenerateConfigMap(t *testing.T) { // R47
 	if live := read[corev1.ConfigMap](t, w, "shop-part-node"); !maps.Equal(live.Data, map[string]string{"id": "one"}) || made != 1 {
 		t.Errorf("there is %v, made %d times", live.Data, made)
 	}
+}
+
+// A value that another operator has generated is kept, also if the cache shows only what is tracked.
+func TestGenerateTakesOverUnseenValues(t *testing.T) { // R34 R47 R49
+	w := newWorld(t)
+	theirs := secret(corev1.SecretTypeOpaque, "password", "old")
+	theirs.Name, theirs.Namespace = "shop-node", w.namespace
+	theirs.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: v1.GroupVersion().String(), Kind: v1.Kind, Name: w.primary.Name, UID: w.primary.UID, Controller: new(true),
+	}}
+	w.create(t, theirs)
+	w = w.restarted(t, func(o *cluster.Options) {
+		o.Cache.ByObject = map[client.Object]cache.ByObject{
+			&corev1.Secret{}: {Label: labels.SelectorFromSet(labels.Set{"espalier.dev/workflow": "webapp"})},
+		}
+	})
+	runner := w.runner(t, func(b builder) {
+		dependent.Generate[corev1.Secret](b, "node", map[string]dependent.Generator{
+			"password": dependent.RandomText(24), "token": dependent.RandomText(24),
+		})
+	})
+	row, _ := w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	live := read[corev1.Secret](t, w, "shop-node")
+	if string(live.Data["password"]) != "old" || len(live.Data["token"]) != 24 || live.UID != theirs.UID {
+		t.Errorf("there is %q", live.Data)
+	}
+	w.sees(t, live)
+	_, sent := w.reconcile(t, runner)
+	wantSent(t, sent)
 }
 
 // What the cache doesn't show is never overwritten: neither what it doesn't show yet nor what it never will.

@@ -108,7 +108,12 @@ func (o *object[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	if err != nil {
 		return step, err
 	}
-	w := &write[P, T]{object: o, target: now.target, tracking: trackingOf(r), draft: d, live: live}
+	return o.bring(r, now.target, d, live)
+}
+
+// bring compares what is wanted with what is there.
+func (o *object[P, T]) bring(r *workflow.Run[P], in Target, d draft, live T) (step workflow.Step[T], err error) {
+	w := &write[P, T]{object: o, run: r, target: in, tracking: trackingOf(r), draft: d, live: live}
 	if r.Collected() {
 		w.reference = o.engine.ownerReference(r.Primary())
 	}

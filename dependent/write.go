@@ -21,6 +21,7 @@ import (
 // write is one server-side apply.
 type write[P, T client.Object] struct {
 	object    *object[P, T]
+	run       *workflow.Run[P]
 	target    Target // the cluster that was read
 	tracking  tracking
 	draft     draft
@@ -239,19 +240,40 @@ func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err er
 	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
 }
 
-// takeUnseen writes over an object of which its metadata alone are known, unless it has fields that are to be left.
+// takeUnseen writes over an object of which its metadata alone are known, unless more of it counts: fields that are to be
+// left, or from which the desired state goes on.
 func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out workflow.Outcome[T], err error) {
-	if len(w.object.ignored) == 0 {
+	if len(w.object.ignored) == 0 && w.object.named == nil {
 		return w.over(ctx, meta)
 	}
 	obj := w.object.source.fresh().(T)
 	if err := w.target.GetAPIReader().Get(ctx, w.draft.name, obj); err != nil {
 		return out, fmt.Errorf("reading %s, which exists already: %w", w.name(), err)
 	}
+	if obj.GetUID() != meta.GetUID() {
+		return out, workflow.RetryAfter(workflow.NotYet("Replaced", "%s was replaced meanwhile", w.name()), again)
+	}
+	if w.object.named != nil && !w.object.policy.once {
+		if err := w.redraw(obj); err != nil {
+			return out, err
+		}
+	}
 	if _, err := w.leave(obj); err != nil {
 		return out, err
 	}
 	return w.over(ctx, obj)
+}
+
+// redraw makes the intent anew, going on from what is there. Its kind can be asked twice: it isn't an author's function.
+func (w *write[P, T]) redraw(own T) error {
+	name := w.draft.name
+	d, err := w.object.desired(w.run, own)
+	if err != nil {
+		return err
+	}
+	w.draft, w.draft.name = d, name
+	w.intend(w.standing == adopted || w.engine().isAdopted(own))
+	return nil
 }
 
 func (w *write[P, T]) engine() *Engine { return w.object.engine }

@@ -83,6 +83,9 @@ func (v Verdict) Recheck(d time.Duration) Verdict {
 // Holds reports whether the verdict is met.
 func (v Verdict) Holds() bool { return v.answer == met }
 
+// IsBroken reports whether the verdict is no, and will stay so.
+func (v Verdict) IsBroken() bool { return v.answer == broken }
+
 // Err returns the error of an unknown verdict, and nil of any other.
 func (v Verdict) Err() error {
 	if v.answer != unknown {

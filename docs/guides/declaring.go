@@ -4,6 +4,7 @@ package guides
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,6 +34,10 @@ func Declaring() (*workflow.Workflow[*v1.WebApp], error) {
 	password := dependent.Generate[corev1.Secret](b, "credentials",
 		map[string]dependent.Generator{"password": dependent.RandomText(24)})
 
+	migration := dependent.Task(b, "migration", func(r run) (*batchv1.Job, error) {
+		return migrationJob(r.Primary()), nil
+	}).By(func(r run) (any, error) { return r.Primary().Spec.SchemaVersion, nil })
+
 	regions := dependent.ForEach[corev1.ConfigMap](b, "regions",
 		func(r run) ([]string, error) { return []string{"north", "south"}, nil },
 		func(r run, region string) (*coreac.ConfigMapApplyConfiguration, error) {
@@ -53,7 +58,7 @@ func Declaring() (*workflow.Workflow[*v1.WebApp], error) {
 		func(r run) (client.ObjectKey, error) { return client.ObjectKey{Name: "issuer"}, nil })
 
 	certificate.DependsOn(issuer)
-	web.DependsOn(password, workflow.Optional(certificate), regions)
+	web.DependsOn(password, migration, workflow.Optional(certificate), regions)
 	return b.Build()
 }
 
@@ -73,5 +78,17 @@ func webDeployment(app *v1.WebApp, config string) *appsv1.Deployment {
 				}}},
 			},
 		},
+	}
+}
+
+func migrationJob(app *v1.WebApp) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: dependent.Name(app, "migrate")},
+		Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{
+				Name: "migrate", Image: app.Spec.Image, Args: []string{"migrate", "--to", app.Spec.SchemaVersion},
+			}},
+		}}},
 	}
 }
