@@ -81,7 +81,7 @@ type Engine struct {
 
 // NewEngine returns an Engine for one cluster.
 func NewEngine(t Target, o EngineOptions) (*Engine, error) {
-	o.Prefix = cmp.Or(o.Prefix, "espalier.dev")
+	o = o.withDefaults()
 	var errs []error
 	if o.FieldManager == "" {
 		errs = append(errs, errors.New("EngineOptions.FieldManager is empty: name the controller"))
@@ -114,6 +114,11 @@ func (e *Engine) clusterOf(name string) (Target, error) {
 		return nil, fmt.Errorf("reaching cluster %q: %w", name, err)
 	}
 	return target, nil
+}
+
+func (o EngineOptions) withDefaults() EngineOptions {
+	o.Prefix = cmp.Or(o.Prefix, "espalier.dev")
+	return o
 }
 
 // Forget drops what is remembered of a primary's objects, since it has gone.

@@ -42,6 +42,15 @@ type Generated interface {
 func Generate[T Generated, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, keys map[string]Generator,
 ) *Object[P, PT] {
+	return GenerateByEpoch[T, PT](b, name, keys, func(*workflow.Run[P]) (string, error) { return "", nil })
+}
+
+// GenerateByEpoch is [Generate] with rotation: all values are generated anew when the epoch becomes another, such as a
+// number in the primary's spec, or the month. It is noted in an annotation of the object. An object without one, as
+// another operator has left it, keeps its values, and so does one whose epoch becomes "".
+func GenerateByEpoch[T Generated, PT ObjectOf[T], P client.Object](
+	b *workflow.Builder[P], name string, keys map[string]Generator, epoch func(r *workflow.Run[P]) (string, error),
+) *Object[P, PT] {
 	named := func(r *workflow.Run[P]) string {
 		if r.Key() == "" {
 			return Name(r.Primary(), r.Node())
@@ -49,8 +58,12 @@ func Generate[T Generated, PT ObjectOf[T], P client.Object](
 		return Name(r.Primary(), r.Node(), r.Key())
 	}
 	desired := func(r *workflow.Run[P], own PT) (draft, error) {
+		now, err := epoch(r)
+		if err != nil {
+			return draft{}, err
+		}
 		kept := map[string]string{}
-		if own != nil {
+		if own != nil && !isOfAnotherEpoch(r.Env(), own, now) {
 			kept = contents(own)
 		}
 		values, stable := make(map[string]string, len(keys)), make(map[string]*string, len(keys))
@@ -67,15 +80,29 @@ func Generate[T Generated, PT ObjectOf[T], P client.Object](
 			}
 			values[key] = value
 		}
-		d, err := typedDraft(filled[T, PT](named(r), values))
+		obj := filled[T, PT](named(r), values)
+		if e, ok := r.Env().(*Engine); ok && now != "" {
+			obj.SetAnnotations(map[string]string{e.label(epochAnnotation): now})
+		}
+		d, err := typedDraft(obj)
 		if err != nil {
 			return draft{}, err
 		}
 		// That a value is missing is the same intent every time, though what is generated for it isn't.
-		d.plain, err = json.Marshal(stable)
+		d.plain, err = json.Marshal([]any{now, stable})
 		return d, err
 	}
 	return declare(b, name, &objectKind[P, PT]{example: PT(new(T)), named: named, desired: desired})
+}
+
+// isOfAnotherEpoch reports whether what an object holds was generated in an epoch that has ended.
+func isOfAnotherEpoch(env any, own client.Object, now string) bool {
+	e, ok := env.(*Engine)
+	if !ok || now == "" {
+		return false
+	}
+	then := own.GetAnnotations()[e.label(epochAnnotation)]
+	return then != "" && then != now
 }
 
 func contents(obj client.Object) map[string]string {

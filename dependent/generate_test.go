@@ -214,3 +214,37 @@ func TestRandomText(t *testing.T) { // R47
 		seen[text] = true
 	})
 }
+
+// A new epoch generates everything anew, once; without one before, what is there is kept.
+func TestGenerateByEpoch(t *testing.T) { // R47
+	w, epoch := newWorld(t), ""
+	declare := func(b builder) {
+		dependent.GenerateByEpoch[corev1.Secret](b, "node", map[string]dependent.Generator{
+			"password": dependent.RandomText(24), "token": dependent.RandomText(24),
+		}, func(run) (string, error) { return epoch, nil })
+	}
+	runner := w.runner(t, declare)
+	w.reconcile(t, runner)
+	was := read[corev1.Secret](t, w, "shop-node")
+	for _, step := range []struct {
+		epoch string
+		keeps bool
+	}{{"2026-01", true}, {"2026-02", false}, {"2026-02", true}, {"", true}, {"2026-03", true}, {"2026-04", false}} {
+		changes := epoch != step.epoch
+		epoch = step.epoch
+		w.sees(t, was)
+		row, sent := w.reconcile(t, runner)
+		if wantRow(t, row, workflow.Ready, ""); applies(sent) > 1 || !changes && applies(sent) > 0 {
+			t.Errorf("epoch %q: sent %v", epoch, sent)
+		}
+		now := read[corev1.Secret](t, w, "shop-node")
+		for key := range was.Data {
+			if keeps := string(now.Data[key]) == string(was.Data[key]); keeps != step.keeps || len(now.Data[key]) != 24 {
+				t.Errorf("epoch %q: keeps %s: %v, want %v", epoch, key, keeps, step.keeps)
+			}
+		}
+		was = now
+		w = w.restarted(t)
+		runner = w.runner(t, declare)
+	}
+}

@@ -88,7 +88,8 @@ func (s *source) prepare(ctx context.Context, target Target) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", s.gvk.Kind, err)
 	}
-	if _, err := informer.AddEventHandler(s.handler()); err != nil {
+	_, isSingle := informer.(toolscache.SharedIndexInformer)
+	if _, err := informer.AddEventHandler(s.handler(isSingle)); err != nil {
 		return fmt.Errorf("watching %s: %w", s.gvk.Kind, err)
 	}
 	s.prepared = target
@@ -123,8 +124,9 @@ func (s *source) shut(ctx context.Context, err error) error {
 	return err
 }
 
-// handler passes on what the cache learns.
-func (s *source) handler() toolscache.ResourceEventHandler {
+// handler passes on what the cache learns. Where the cache has one store, whose version tells what it has seen, an end
+// need not be noted: it may only be the end of being selected.
+func (s *source) handler(hasVersion bool) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
 			if obj, ok := obj.(client.Object); ok {
@@ -145,7 +147,9 @@ func (s *source) handler() toolscache.ResourceEventHandler {
 			if unknown, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
 				last = unknown.Obj
 			}
-			s.ended(last)
+			if !hasVersion {
+				s.ended(last)
+			}
 			s.changed(last)
 		},
 	}

@@ -24,6 +24,7 @@ const (
 
 	primaryAnnotation = "primary"
 	adoptedAnnotation = "adopted"
+	epochAnnotation   = "epoch"
 )
 
 func (e *Engine) label(name string) string { return e.options.Prefix + "/" + name }

@@ -21,6 +21,7 @@ type record struct {
 	intent  uint64 // digest of what was wanted
 	uid     types.UID
 	version string
+	wrote   string // the version that a write of ours answered, with managed fields
 	meta    uint64 // digest of everything but version, spec and status that may tell of a change
 	owned   uint64 // digest of the owned fields and their live values, if the server judged them; else 0
 	drift   string // what others have changed and keep

@@ -57,6 +57,11 @@ func (w *write[P, T]) compare() (unchanged bool, err error) {
 	if w.object.policy.once && w.standing == own {
 		return true, nil
 	}
+	if len(w.live.GetManagedFields()) == 0 && before.wrote == w.live.GetResourceVersion() {
+		return false, workflow.Terminal(refuse("ManagedFieldsStripped",
+			"the cache strips the managed fields of %s, by which a node knows what is its own: "+
+				"use dependent.KeepOwnFields instead of cache.TransformStripManagedFields", w.name()))
+	}
 	now := before
 	w.repeated = before.intent == w.intent.digest && before.uid == w.live.GetUID()
 	if unchanged, err = w.look(&now); unchanged && now != before {
@@ -93,7 +98,11 @@ func (w *write[P, T]) meets(there client.Object, written record) (err error) {
 		return err
 	}
 	if w.object.isGoing(there) {
-		return workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(there))
+		err = workflow.NotYet("Terminating", "%s is being deleted%s", w.name(), finalizers(there))
+		if there.GetDeletionTimestamp() == nil { // as far as we know
+			err = workflow.RetryAfter(err, again)
+		}
+		return err
 	}
 	if w.object.policy.once && w.standing != own {
 		w.draft = w.draft.unfilled() // it keeps what is in it
@@ -188,6 +197,9 @@ func (w *write[P, T]) apply(ctx context.Context, g guard) (out workflow.Outcome[
 	w.engine().overlay.Put(w.key(), obj)
 	now := w.object.judged(w.intent, obj)
 	now.drift = w.drift
+	if len(obj.GetManagedFields()) > 0 {
+		now.wrote = obj.GetResourceVersion()
+	}
 	w.engine().remember(w.tracking.owner, w.key(), now)
 	out = workflow.Outcome[T]{
 		Value: obj, Ready: readiness(w.object.source.gvk.GroupKind(), obj), Operation: w.operation(obj), Drift: w.drift,
@@ -240,8 +252,8 @@ func (w *write[P, T]) meet(ctx context.Context) (out workflow.Outcome[T], err er
 	return out, workflow.RetryAfter(workflow.NotYet("Unseen", "%s exists, but isn't in the cache yet", w.name()), again)
 }
 
-// takeUnseen writes over an object of which its metadata alone are known, unless more of it counts: fields that are to be
-// left, or from which the desired state goes on.
+// takeUnseen writes over an object of which its metadata alone are known, unless more of it counts: fields that are
+// to be left, or from which the desired state goes on.
 func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out workflow.Outcome[T], err error) {
 	if len(w.object.ignored) == 0 && w.object.named == nil {
 		return w.over(ctx, meta)
@@ -264,7 +276,8 @@ func (w *write[P, T]) takeUnseen(ctx context.Context, meta client.Object) (out w
 	return w.over(ctx, obj)
 }
 
-// redraw makes the intent anew, going on from what is there. Its kind can be asked twice: it isn't an author's function.
+// redraw makes the intent anew, going on from what is there. Its kind can be asked twice: it isn't an author's
+// function.
 func (w *write[P, T]) redraw(own T) error {
 	name := w.draft.name
 	d, err := w.object.desired(w.run, own)

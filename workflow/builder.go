@@ -121,5 +121,20 @@ func newWorkflow[P any](g *graph[P], l links) *Workflow[P] {
 // Name returns the name given to [NewBuilder].
 func (w *Workflow[P]) Name() string { return w.name }
 
+// Kinds returns the kind of every node, in declaration order, for who has to know them before the workflow is bound.
+func (w *Workflow[P]) Kinds() []any {
+	kinds := make([]any, len(w.nodes))
+	for i, n := range w.nodes {
+		kinds[i] = n.kind
+	}
+	return kinds
+}
+
+// Primary returns the zero value of the primary's type, for who has to know that.
+func (w *Workflow[P]) Primary() any {
+	var none P
+	return none
+}
+
 // Picture returns the graph as a picture without states.
 func (w *Workflow[P]) Picture() *Picture { return w.picture }

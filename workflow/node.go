@@ -21,6 +21,7 @@ type node[P any] struct {
 	manages bool       // it manages something that can be deleted
 	// declared are its edges as they were declared, edges what Build makes of them: each leads to a node.
 	declared, edges []edge[P]
+	kind            any
 	bind            func(env any) (resource[P], error)
 	// cleanup says that it exists only in cleanup.
 	cleanup bool
@@ -122,6 +123,7 @@ func Declare[P, V, Self any](b *Builder[P], name string, kind Kind[P, V], base *
 		cleanup:   b.atCleanup,
 		index:     int32(len(b.graph.nodes)),
 		manages:   !passive,
+		kind:      kind,
 		declared:  slices.Clip(b.edges),
 		reconcile: slices.Clip(b.conditions),
 	}
