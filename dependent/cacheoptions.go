@@ -101,14 +101,14 @@ func (k *taskKind[P, T]) caches() []cached {
 }
 
 func (k referenceKind[P, T]) caches() []cached {
-	if *k.cluster != "" {
+	if k.handle.cluster != "" || k.handle.byName {
 		return nil
 	}
 	return []cached{{example: k.example, whole: true}}
 }
 
 func (k referencesKind[P, T]) caches() []cached {
-	if *k.cluster != "" {
+	if k.handle.cluster != "" {
 		return nil
 	}
 	return []cached{{example: k.example, whole: true}}

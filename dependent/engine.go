@@ -72,6 +72,7 @@ type Engine struct {
 	sources map[sourceKey]*source
 	singles sync.Map // of singleKey to *single
 
+	lones    lones
 	listener atomic.Pointer[listener]
 	kinds    struct {
 		sync.Mutex
@@ -104,6 +105,14 @@ func NewEngine(t Target, o EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
+// knowsCluster returns why nobody can say where a cluster is.
+func (e *Engine) knowsCluster(name string) error {
+	if name != "" && e.options.Clusters == nil {
+		return fmt.Errorf("it is in cluster %q, but EngineOptions.Clusters is nil: say where that is", name)
+	}
+	return nil
+}
+
 // clusterOf returns the cluster of a name, which is the Engine's own if it is "".
 func (e *Engine) clusterOf(name string) (Target, error) {
 	if name == "" {
@@ -133,6 +142,7 @@ func (e *Engine) Forget(owner types.UID) {
 	for _, s := range e.sources {
 		s.referrers.forget(owner)
 	}
+	e.lones.forget(owner)
 }
 
 func (e *Engine) recordOf(owner types.UID, k overlay.Key) record {

@@ -69,3 +69,10 @@ func Hurry(e *Engine) { e.patience, e.askAgain = 0, 100*time.Millisecond }
 func Classify(doing string, err error) error {
 	return classify(schema.GroupKind{Kind: "ConfigMap"}, doing, err)
 }
+
+// Watched counts the objects that are watched by themselves.
+func Watched(e *Engine) int {
+	e.lones.mutex.Lock()
+	defer e.lones.mutex.Unlock()
+	return len(e.lones.all)
+}

@@ -120,6 +120,20 @@ func (in *referrers) of(obj client.Object) []types.UID {
 	return slices.Collect(maps.Keys(found))
 }
 
+// lookup reads one object for a referrer.
+func (s *source) lookup(
+	ctx context.Context, who referrer, key client.ObjectKey, home string,
+) (client.Object, error) {
+	switch {
+	case !s.isNamespaced():
+		key.Namespace = ""
+	case key.Namespace == "":
+		key.Namespace = home
+	}
+	s.refer(who, referred{name: key}) // before the read, so that no change is missed
+	return s.get(ctx, key)
+}
+
 // selected returns what is selected, sorted by namespace and name.
 func (s *source) selected(ctx context.Context, namespace string, selector labels.Selector) ([]client.Object, error) {
 	now, err := s.ready(ctx)

@@ -3,10 +3,12 @@
 package dependent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/workflow"
@@ -16,6 +18,7 @@ import (
 type Referenced[P client.Object, V any] struct {
 	workflow.Base[P, V, *Referenced[P, V]]
 	cluster string
+	byName  bool
 }
 
 // InCluster says that it is in another cluster, of a name that [EngineOptions.Clusters] knows.
@@ -27,18 +30,19 @@ func (h *Referenced[P, V]) InCluster(name string) *Referenced[P, V] {
 // Reference declares a node that yields an object that somebody else has. The namespace of its key defaults to the
 // primary's. As long as there is none the node is NotReady, reason NotFound, and yields nil; when it is there it is
 // ready by the rule of its kind. The primary is reconciled whenever the object appears, changes or vanishes. All
-// objects of the kind are watched, so a cache that is narrowed to what the operator has written hides it.
+// objects of the kind are watched, see [Referenced.ByName], so a cache that is narrowed to what the operator has
+// written hides it.
 func Reference[T any, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, key func(r *workflow.Run[P]) (client.ObjectKey, error),
 ) *Referenced[P, PT] {
 	h := &Referenced[P, PT]{}
-	return workflow.Declare(b, name, referenceKind[P, PT]{PT(new(T)), key, &h.cluster}, &h.Base, h)
+	return workflow.Declare(b, name, referenceKind[P, PT]{PT(new(T)), key, h}, &h.Base, h)
 }
 
 type referenceKind[P, T client.Object] struct {
 	example T
 	key     func(r *workflow.Run[P]) (client.ObjectKey, error)
-	cluster *string
+	handle  *Referenced[P, T]
 }
 
 // ManagesNothing says that nothing is ever deleted.
@@ -46,26 +50,39 @@ func (referenceKind[P, T]) ManagesNothing() {}
 
 // Bind makes the kind live in an Engine.
 func (k referenceKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
-	s, err := sourceIn(env, *k.cluster, k.example)
-	return reference[P, T]{k, s}, err
+	e, gvk, err := kindIn(env, k.example)
+	if err != nil {
+		return nil, err
+	}
+	out := reference[P, T]{referenceKind: k, engine: e, gvk: gvk}
+	if k.handle.byName {
+		out.from = &loneSource{engine: e, cluster: k.handle.cluster, gvk: gvk, example: k.example}
+		return out, e.knowsCluster(k.handle.cluster)
+	}
+	out.from, err = e.source(k.handle.cluster, gvk, k.example)
+	return out, err
 }
 
-// sourceIn returns the source of what is only read.
-func sourceIn(env any, cluster string, example client.Object) (*source, error) {
+func kindIn(env any, example client.Object) (*Engine, schema.GroupVersionKind, error) {
 	e, err := environment(env)
 	if err != nil {
-		return nil, err
+		return nil, schema.GroupVersionKind{}, err
 	}
 	gvk, err := e.kindOf(example)
-	if err != nil {
-		return nil, err
-	}
-	return e.source(cluster, gvk, example)
+	return e, gvk, err
 }
 
 type reference[P, T client.Object] struct {
 	referenceKind[P, T]
-	source *source
+	engine *Engine
+	gvk    schema.GroupVersionKind
+	from   lookup
+}
+
+// lookup finds somebody else's object for a referrer, who is told of its changes from then on. A key without a
+// namespace is in that of the primary. Nil means that there is none.
+type lookup interface {
+	lookup(ctx context.Context, who referrer, key client.ObjectKey, home string) (client.Object, error)
 }
 
 // Observe reads the object from the cache.
@@ -85,12 +102,12 @@ func (k reference[P, T]) Observe(r *workflow.Run[P]) (T, workflow.Presence, erro
 func (k reference[P, T]) Prepare(r *workflow.Run[P]) (workflow.Step[T], error) {
 	obj, err := k.read(r)
 	if err != nil {
-		return workflow.Step[T]{}, k.source.engine.untilServed(err)
+		return workflow.Step[T]{}, k.engine.untilServed(err)
 	}
 	if isNil(obj) {
-		return workflow.Step[T]{Ready: workflow.Unmet("NotFound", "there is no such %s", k.source.gvk.Kind)}, nil
+		return workflow.Step[T]{Ready: workflow.Unmet("NotFound", "there is no such %s", k.gvk.Kind)}, nil
 	}
-	return workflow.Step[T]{Value: obj, Ready: readiness(k.source.gvk.GroupKind(), obj), Intent: revisionOf(obj)}, nil
+	return workflow.Step[T]{Value: obj, Ready: readiness(k.gvk.GroupKind(), obj), Intent: revisionOf(obj)}, nil
 }
 
 // Delete has nothing to do.
@@ -104,22 +121,15 @@ func (k reference[P, T]) read(r *workflow.Run[P]) (obj T, err error) {
 		return obj, err
 	}
 	if key.Name == "" {
-		return obj, workflow.Terminal(refuse("InvalidName", "the %s that is referred to has no name", k.source.gvk.Kind))
+		return obj, workflow.Terminal(refuse("InvalidName", "the %s that is referred to has no name", k.gvk.Kind))
 	}
-	switch {
-	case !k.source.isNamespaced():
-		key.Namespace = ""
-	case key.Namespace == "":
-		key.Namespace = r.Primary().GetNamespace()
-	}
-	k.source.refer(referrerOf(r), referred{name: key}) // before the read, so that no change is missed
-	found, err := k.source.get(r.Context(), key)
+	found, err := k.from.lookup(r.Context(), referrerOf(r), key, r.Primary().GetNamespace())
 	if err != nil || found == nil {
 		return obj, err
 	}
 	obj, ok := found.(T)
 	if !ok {
-		return obj, fmt.Errorf("reading %s %q: it is a %T", k.source.gvk.Kind, key.Name, found)
+		return obj, fmt.Errorf("reading %s %q: it is a %T", k.gvk.Kind, key.Name, found)
 	}
 	return obj, nil
 }
@@ -139,13 +149,13 @@ func References[T any, PT ObjectOf[T], P client.Object](
 	b *workflow.Builder[P], name string, which func(r *workflow.Run[P]) (Selection, error),
 ) *Referenced[P, []PT] {
 	h := &Referenced[P, []PT]{}
-	return workflow.Declare(b, name, referencesKind[P, PT]{PT(new(T)), which, &h.cluster}, &h.Base, h)
+	return workflow.Declare(b, name, referencesKind[P, PT]{PT(new(T)), which, h}, &h.Base, h)
 }
 
 type referencesKind[P, T client.Object] struct {
 	example T
 	which   func(r *workflow.Run[P]) (Selection, error)
-	cluster *string
+	handle  *Referenced[P, []T]
 }
 
 // ManagesNothing says that nothing is ever deleted.
@@ -153,7 +163,14 @@ func (referencesKind[P, T]) ManagesNothing() {}
 
 // Bind makes the kind live in an Engine.
 func (k referencesKind[P, T]) Bind(env any) (workflow.Resource[P, []T], error) {
-	s, err := sourceIn(env, *k.cluster, k.example)
+	e, gvk, err := kindIn(env, k.example)
+	if err != nil {
+		return nil, err
+	}
+	if k.handle.byName {
+		return nil, errors.New("ByName() is for one object: References watches all of a kind")
+	}
+	s, err := e.source(k.handle.cluster, gvk, k.example)
 	return references[P, T]{k, s}, err
 }
 

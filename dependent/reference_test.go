@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -163,4 +164,54 @@ func TestReferenceIsChecked(t *testing.T) {
 	wantRow(t, result.Node("node"), workflow.Failed, "InvalidName")
 	wantRow(t, result.Node("all"), workflow.Failed, "Error")
 	wantRow(t, result.Node("machine"), workflow.NotReady, "NotFound")
+}
+
+// A reference by name watches its one object, as an operator that may read no other, and nothing when nobody refers.
+func TestReferenceByName(t *testing.T) {
+	w := newWorld(t)
+	user := "reader-" + w.namespace
+	allow(t, w, user, rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "watch"}, ResourceNames: []string{"object"},
+	})
+	cfg, err := shared.get(t).User(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.startAs(t, cfg)
+	var seen atomic.Pointer[corev1.Secret]
+	runner := w.runner(t, func(b builder) {
+		theirs := dependent.Reference[corev1.Secret](b, "node", func(run) (client.ObjectKey, error) {
+			return client.ObjectKey{Name: "object"}, nil
+		}).ByName()
+		workflow.Value(b, "value", func(r run) (int, error) {
+			seen.Store(theirs.Get(r))
+			return 0, nil
+		}).DependsOn(theirs)
+	})
+	row, sent := w.reconcile(t, runner) // nobody listens yet
+	wantRow(t, row, workflow.NotReady, "NotFound")
+	wantSent(t, sent, "get secrets")
+	woken := w.wakes(t)
+	w.waits(t, func(context.Context) bool {
+		row, sent = w.reconcile(t, runner)
+		return len(sent) == 0
+	}, "it isn't watched")
+	wantRow(t, row, workflow.NotReady, "NotFound")
+	theirs := secret(corev1.SecretTypeOpaque, "a", "b")
+	theirs.Namespace = w.namespace
+	w.create(t, theirs)
+	w.waits(t, func(context.Context) bool { return woken.Load() > 0 }, "nobody says that it has appeared")
+	row, sent = w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent)
+	if seen.Load() == nil || string(seen.Load().Data["a"]) != "b" {
+		t.Errorf("seen is %v", seen.Load())
+	}
+	if n := dependent.Watched(w.engine); n != 1 {
+		t.Errorf("%d objects are watched, want 1", n)
+	}
+	w.engine.Forget(w.primary.UID)
+	if n := dependent.Watched(w.engine); n != 0 {
+		t.Errorf("%d objects are watched, though nobody refers to any", n)
+	}
 }

@@ -72,8 +72,8 @@ func (e *Engine) source(cluster string, gvk schema.GroupVersionKind, example cli
 		}
 		return s, nil
 	}
-	if cluster != "" && e.options.Clusters == nil {
-		return nil, fmt.Errorf("it is in cluster %q, but EngineOptions.Clusters is nil: say where that is", cluster)
+	if err := e.knowsCluster(cluster); err != nil {
+		return nil, err
 	}
 	s := &source{engine: e, cluster: cluster, gvk: gvk, object: example, nudged: make(chan struct{}, 1)}
 	if !untyped {
@@ -217,13 +217,16 @@ func (s *source) addWritten(
 	})
 }
 
-func (s *source) fresh() client.Object {
-	if s.list == nil {
+func (s *source) fresh() client.Object { return freshLike(s.object, s.gvk) }
+
+// freshLike returns an empty object of the same type and kind.
+func freshLike(example client.Object, gvk schema.GroupVersionKind) client.Object {
+	if _, untyped := example.(*unstructured.Unstructured); untyped {
 		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(s.gvk)
+		u.SetGroupVersionKind(gvk)
 		return u
 	}
-	return reflect.New(reflect.TypeOf(s.object).Elem()).Interface().(client.Object)
+	return reflect.New(reflect.TypeOf(example).Elem()).Interface().(client.Object)
 }
 
 func (s *source) freshList() client.ObjectList {
