@@ -16,7 +16,7 @@ import (
 )
 
 // A cache of the options of a graph holds what the graph has written, and of what it refers to everything.
-func TestCacheOptions(t *testing.T) { // R49
+func TestCacheOptions(t *testing.T) { // R49 P3 P5 P6
 	declare := func(b builder) {
 		theirs := dependent.Reference[corev1.Secret](b, "theirs", func(run) (client.ObjectKey, error) {
 			return client.ObjectKey{Name: "object"}, nil

@@ -3,7 +3,12 @@
 package dependent
 
 import (
+	"hash/maphash"
+	"maps"
+	"slices"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/workflow"
 )
@@ -18,7 +23,7 @@ const (
 
 // churn is what one instance of a node has written lately. The zero value has written nothing.
 type churn struct {
-	revision int64  // of the primary
+	revision uint64 // of the primary
 	inputs   uint64 // of the node
 	writes   []effect
 	delay    time.Duration // 0 unless it has to wait
@@ -33,7 +38,7 @@ type effect struct {
 }
 
 // note takes in a write.
-func (c *churn) note(revision int64, inputs uint64, e effect) {
+func (c *churn) note(revision, inputs uint64, e effect) {
 	if c.revision != revision || c.inputs != inputs || !c.isGoingOn(e.at) {
 		*c = churn{revision: revision, inputs: inputs}
 	}
@@ -58,7 +63,7 @@ func (c *churn) isGoingOn(at time.Time) bool {
 }
 
 // objection returns why nothing is to be written now; nil if something may.
-func (c *churn) objection(revision int64, inputs uint64, now time.Time, what string) error {
+func (c *churn) objection(revision, inputs uint64, now time.Time, what string) error {
 	if c.delay == 0 || c.revision != revision || c.inputs != inputs || !now.Before(c.until) {
 		return nil
 	}
@@ -81,6 +86,21 @@ func (c *churn) cause(what string) error {
 	}
 	return refuse("Contested", "%s was written %d times within %v to be the same: %s: leave these fields out, ignore "+
 		"them with IgnoreFields, or stop the other", what, churnWrites, churnWindow, by)
+}
+
+// revisionIn is a digest of what an author's function may read of a primary: its metadata are no part of its
+// generation.
+func (e *Engine) revisionIn(primary client.Object) uint64 {
+	var h maphash.Hash
+	h.SetSeed(e.seed)
+	maphash.WriteComparable(&h, primary.GetGeneration())
+	for _, texts := range []map[string]string{primary.GetLabels(), primary.GetAnnotations()} {
+		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			_, _ = h.WriteString(key + "=" + texts[key] + "\x00")
+		}
+		_ = h.WriteByte(1)
+	}
+	return h.Sum64()
 }
 
 // churned notes what a write has changed.

@@ -14,7 +14,7 @@ import (
 )
 
 // Two who correct each other don't do so for ever.
-func TestContested(t *testing.T) { // R42
+func TestContested(t *testing.T) { // R42 E8 E11
 	w, s := newWorld(t), &settings{data: map[string]string{"a": "1"}}
 	runner := w.runner(t, s.declare)
 	w.reconcile(t, runner)

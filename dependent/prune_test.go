@@ -114,7 +114,7 @@ func TestPruneKeepsData(t *testing.T) { // R40 R41
 }
 
 // What a node that the graph no longer has left stays and is named, unless the node is declared as retired.
-func TestRetired(t *testing.T) { // R41
+func TestRetired(t *testing.T) { // R41 H1 H5 H6 H7 X9
 	w := newWorld(t)
 	runner := w.runner(t, func(b builder) {
 		dependent.Typed(b, "old-node", func(run) (*corev1.ConfigMap, error) { return configMap("", "old"), nil })

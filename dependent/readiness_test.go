@@ -276,7 +276,7 @@ func TestPodReadiness(t *testing.T) { // R38
 	}, differences{"failed": "Current: but who depends on a pod needs it to serve, or to have succeeded"})
 }
 
-func TestClaimReadiness(t *testing.T) { // R38
+func TestClaimReadiness(t *testing.T) { // R38 D5
 	const provisioning = "unmet: Provisioning: no volume is bound yet"
 	judge[corev1.PersistentVolumeClaim](t, []judgement{
 		{"for its first pod", `{spec: {storageClassName: lazy}, status: {phase: Pending}}`, "met"},

@@ -96,7 +96,7 @@ func changes[T any, PT dependent.ObjectOf[T]](t *testing.T, c change) {
 	}
 }
 
-func TestImmutableFields(t *testing.T) { // R35
+func TestImmutableFields(t *testing.T) { // R35 G1 G2
 	pods := func(app string) string {
 		return `selector: {matchLabels: {app: ` + app + `}}, template: {metadata: {labels: {app: ` + app + `}},
 			spec: {containers: [{name: a, image: "a:1"}]}}`
@@ -145,7 +145,7 @@ func TestImmutableFields(t *testing.T) { // R35
 }
 
 // What is invalid anyway deletes nothing, also if something else of it is immutable.
-func TestInvalidAndImmutable(t *testing.T) { // R35
+func TestInvalidAndImmutable(t *testing.T) { // R35 G3
 	w, selector, policy := newWorld(t), "a", corev1.RestartPolicyAlways
 	runner := w.runner(t, func(b builder) {
 		dependent.Typed(b, "node", func(run) (*appsv1.Deployment, error) {
@@ -169,7 +169,7 @@ func TestInvalidAndImmutable(t *testing.T) { // R35
 }
 
 // What holds data, what is to be kept and what was adopted isn't deleted to be made anew.
-func TestRecreateKeeps(t *testing.T) { // R35 R40
+func TestRecreateKeeps(t *testing.T) { // R35 R40 G5
 	for name, refine := range map[string]func(*dependent.Object[*v1.WebApp, *corev1.ConfigMap]){
 		"orphan":  func(n *dependent.Object[*v1.WebApp, *corev1.ConfigMap]) { n.WhenUnwanted(dependent.Orphan) },
 		"protect": func(n *dependent.Object[*v1.WebApp, *corev1.ConfigMap]) { n.WhenUnwanted(dependent.Protect) },

@@ -32,7 +32,7 @@ func (w *world) wakes(tb testing.TB) *atomic.Int32 {
 }
 
 // What somebody else has is waited for, read and never written; the primary is woken when it changes.
-func TestReference(t *testing.T) { // R13 R18
+func TestReference(t *testing.T) { // R13 R18 I3
 	w, name := newWorld(t), "theirs"
 	runner := w.runner(t, func(b builder) {
 		theirs := dependent.Reference[corev1.ConfigMap](b, "node", func(run) (client.ObjectKey, error) {

@@ -133,7 +133,7 @@ func (o *object[P, T]) bring(r *workflow.Run[P], in Target, d draft, live T) (st
 		step.Value, step.Drift = live, abridged(w.drift)
 		return step, nil
 	}
-	w.revision, w.inputs = r.Primary().GetGeneration(), r.Inputs()
+	w.revision, w.inputs = o.engine.revisionIn(r.Primary()), r.Inputs()
 	step.Intent, step.Do, step.Claims = w.attempt(), w.do, []string{w.claim()}
 	return step, w.calm()
 }

@@ -89,7 +89,7 @@ func (w *world) watched(tb testing.TB) *atomic.Int32 {
 
 // A kind that isn't served is waited for, and what waits proceeds when it comes, without a request in between; when it
 // goes, there is nothing to delete any more.
-func TestKindComesAndGoes(t *testing.T) { // R39 K1
+func TestKindComesAndGoes(t *testing.T) { // R39 K1 J9 K3
 	w, kind, wanted := newWorld(t), newVisitor(), atomic.Bool{}
 	wanted.Store(true)
 	runner := w.runner(t, func(b builder) {
@@ -253,7 +253,7 @@ func TestForbiddenKind(t *testing.T) { // R32 R39 R60
 }
 
 // A namespace that isn't there yet, or goes, is waited for.
-func TestNamespaceComesAndGoes(t *testing.T) { // R39
+func TestNamespaceComesAndGoes(t *testing.T) { // R39 X21
 	w := newWorld(t)
 	away := w.namespace + "-away"
 	runner := w.runner(t, func(b builder) {

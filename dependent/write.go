@@ -30,7 +30,7 @@ type write[P, T client.Object] struct {
 	live      T // what is there, or nil
 	standing  standing
 	repeated  bool   // the intent was written before
-	revision  int64  // of the primary
+	revision  uint64 // of the primary
 	inputs    uint64 // of the node
 	drift     string // what others have changed, and may keep
 	pruned    bool   // nothing is left of what the node had before
