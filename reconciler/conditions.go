@@ -180,18 +180,28 @@ func shortened(text string, limit int) string {
 	return text[:cut] + "…"
 }
 
+// said is what a row says beside its state. A drift that was corrected is over; one that was left is said as long as it
+// lasts.
+func said(n *workflow.NodeResult) (reason, message string) {
+	switch {
+	case len(n.BlockedBy) > 0:
+		return n.Reason, "waits for " + strings.Join(n.BlockedBy, ", ")
+	case n.Drift != "" && n.Operation == workflow.None && n.Reason == "":
+		return "Drifted", "left as others have set it: " + n.Drift
+	default:
+		return n.Reason, n.Message
+	}
+}
+
 // rowsOf is a bounded table of the nodes, sorted by name.
 func rowsOf(result *workflow.Result) []any {
 	rows := make([]any, 0, len(result.Nodes))
 	for i := range result.Nodes {
 		n := &result.Nodes[i]
 		row := map[string]any{"name": n.Title(), "state": string(n.State)}
-		if n.Reason != "" {
-			row["reason"] = legal(n.Reason)
-		}
-		message := n.Message
-		if len(n.BlockedBy) > 0 {
-			message = "waits for " + strings.Join(n.BlockedBy, ", ")
+		reason, message := said(n)
+		if reason != "" {
+			row["reason"] = legal(reason)
 		}
 		if message != "" {
 			row["message"] = shortened(message, 1024)

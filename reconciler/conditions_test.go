@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/espalier-dev/espalier/reconciler"
+	"github.com/espalier-dev/espalier/workflow"
 )
 
 var _ = DescribeTable("A reason", // R63
@@ -31,3 +32,16 @@ var _ = DescribeTable("A reason", // R63
 	Entry("that holds a zero", "a\x00b", "AB"),
 	Entry("that is too long", strings.Repeat("x", 3000), "X"+strings.Repeat("x", 1023)),
 )
+
+var _ = It("says in a row what drift was left, but not what was corrected", func() { // R48
+	rows := reconciler.RowsOf(&workflow.Result{Nodes: []workflow.NodeResult{
+		{Name: "left", State: workflow.Ready, Drift: `data.a of "other"`},
+		{Name: "corrected", State: workflow.Ready, Operation: workflow.Update, Drift: `data.a of "other"`},
+	}})
+	Expect(rows).To(Equal([]any{
+		map[string]any{"name": "corrected", "state": "Ready"},
+		map[string]any{
+			"name": "left", "state": "Ready", "reason": "Drifted", "message": `left as others have set it: data.a of "other"`,
+		},
+	}))
+})
