@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -20,6 +21,7 @@ type gate struct {
 	losses atomic.Int32
 
 	refuses   atomic.Bool            // to read anything
+	misleads  atomic.Bool            // a proxy knows no path
 	beforeGet atomic.Pointer[func()] // the next one
 	// fault answers writes in the server's place, if it wants to.
 	fault atomic.Pointer[func(req *http.Request, next http.RoundTripper) (*http.Response, error)]
@@ -58,6 +60,12 @@ func (g *gate) wrap(next http.RoundTripper) http.RoundTripper {
 		if req.Method == http.MethodGet && !req.URL.Query().Has("watch") {
 			if happens := g.beforeGet.Swap(nil); happens != nil {
 				(*happens)()
+			}
+			if g.misleads.Load() {
+				return &http.Response{
+					StatusCode: http.StatusNotFound, Status: "404 Not Found", Request: req, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+					Header: http.Header{"Content-Type": {"text/html"}}, Body: io.NopCloser(strings.NewReader("<html>not found</html>")),
+				}, nil
 			}
 			if g.refuses.Load() {
 				return nil, errors.New("nothing can be read")

@@ -73,12 +73,8 @@ func (e *Engine) watchBringer(ctx context.Context, target Target, in string, kin
 			e.nudgeGroup(in, group)
 		}
 	}
-	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			if !isInInitialList {
-				changed(obj)
-			}
-		},
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    changed, // also of what is there already: it may have come since one looked
 		UpdateFunc: func(_, obj any) { changed(obj) },
 		DeleteFunc: func(last any) {
 			if unknown, ok := last.(toolscache.DeletedFinalStateUnknown); ok {

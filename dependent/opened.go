@@ -76,7 +76,7 @@ func (s *source) prepare(ctx context.Context, target Target) error {
 		return nil
 	}
 	if err := s.locate(target); err != nil {
-		return s.shut(ctx, err)
+		return s.shut(ctx, s.confirmed(ctx, target, err))
 	}
 	if err := s.admitted(ctx, target); err != nil {
 		return err
@@ -107,6 +107,17 @@ func (s *source) locate(in Target) error {
 	}
 	s.mapping.Store(mapping)
 	return nil
+}
+
+// confirmed asks whether a kind that a mapper doesn't know isn't served indeed.
+func (s *source) confirmed(ctx context.Context, in Target, err error) error {
+	if !isNotServed(err) {
+		return err
+	}
+	if err := s.discover(ctx, in); err != nil {
+		return err
+	}
+	return fmt.Errorf("reading %s: it is about to be served", s.gvk.Kind)
 }
 
 // shut forgets the informer of a kind that isn't served: it would try for ever to list it. Any other error says nothing

@@ -221,6 +221,40 @@ func TestDiscoveryFails(t *testing.T) { // R2 R39
 	w.gate.refuses.Store(false)
 }
 
+// A proxy that knows no path says nothing of the cluster: nothing is taken for gone.
+func TestProxyKnowsNoPath(t *testing.T) { // R4 R39
+	w, kind := newWorld(t), newVisitor()
+	kind.comes(t, w)
+	runner := w.runner(t, func(b builder) {
+		kind.node(b).WhenServed()
+		dependent.Typed(b, "other", func(run) (*corev1.ConfigMap, error) { return configMap("", "settings"), nil })
+	}, workflow.Options{OrderedDeletion: true})
+	w.waits(t, func(context.Context) bool { return runner.Reconcile(t.Context(), of(w.primary)).Ready() }, "it doesn't become ready")
+	w.gate.misleads.Store(true)
+	row, _ := w.reconcile(t, runner)
+	if row.State == workflow.Inactive {
+		t.Error("the kind is taken for one that isn't served")
+	}
+	if left, err := w.engine.Remains(t.Context(), w.primary, "webapp", func(string) bool { return true }); err == nil {
+		t.Errorf("what is left is known: %q", left)
+	}
+	w = w.restarted(t)
+	w.gate.misleads.Store(true)
+	b := workflow.NewBuilder[*v1.WebApp]("webapp")
+	kind.node(b)
+	graph, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, err := workflow.NewRunner(graph, w.engine, workflow.Options{OrderedDeletion: true})
+	if err != nil {
+		return // it can't even be set up
+	}
+	if result := later.Cleanup(t.Context(), of(w.primary)); result.Complete() {
+		t.Error("the cleanup is complete, though nobody knows")
+	}
+}
+
 // A kind that the operator may not list keeps nobody else waiting, and is read as soon as it may be.
 func TestForbiddenKind(t *testing.T) { // R32 R39 R60
 	w := newWorld(t)

@@ -44,7 +44,8 @@ func (e *Engine) untilServed(err error) error {
 	return err
 }
 
-// discover asks the API server itself whether it serves the kind. An error that isn't a [notServedError] says nothing.
+// discover asks the API server itself whether it serves the kind. An error that isn't a [notServedError] says nothing: a
+// path that isn't found may be a proxy's word, so the list of groups has to say so, too.
 func (s *source) discover(ctx context.Context, target Target) error {
 	c, err := discovery.NewDiscoveryClientForConfigAndClient(target.GetConfig(), target.GetHTTPClient())
 	if err != nil {
@@ -53,13 +54,29 @@ func (s *source) discover(ctx context.Context, target Target) error {
 	served, err := c.ServerResourcesForGroupVersionWithContext(ctx, s.gvk.GroupVersion().String())
 	switch {
 	case apierrors.IsNotFound(err):
-		return s.notServed()
+		return s.absent(ctx, c)
 	case err != nil:
 		return fmt.Errorf("asking whether %s is served: %w", s.gvk.Kind, err)
 	case !slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Kind == s.gvk.Kind }):
 		return s.notServed()
 	}
 	return nil
+}
+
+// absent says that the kind isn't served, if its version isn't among the groups.
+func (s *source) absent(ctx context.Context, c *discovery.DiscoveryClient) error {
+	groups, err := c.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("asking whether %s is served: %w", s.gvk.Kind, err)
+	}
+	for _, group := range groups.Groups {
+		for _, version := range group.Versions {
+			if group.Name == s.gvk.Group && version.Version == s.gvk.Version {
+				return fmt.Errorf("asking whether %s is served: its version is listed, but can't be read", s.gvk.Kind)
+			}
+		}
+	}
+	return s.notServed()
 }
 
 // isUnknownPath reports whether the server doesn't know where a request went: the kind is no longer served. A missing

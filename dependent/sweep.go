@@ -26,8 +26,8 @@ func (e *Engine) Remains(
 		if err == nil {
 			err = target.GetAPIReader().List(ctx, list, written, client.InNamespace(s.home(primary)))
 		}
-		if isUnknownPath(err) {
-			continue // the kind isn't served, so nothing of it is there
+		if isUnknownPath(err) && isNotServed(s.discover(ctx, target)) {
+			continue // so nothing of it is there
 		}
 		if err != nil {
 			return "", fmt.Errorf("looking whether a %s is left: %w", s.gvk.Kind, err)
