@@ -44,8 +44,8 @@ func (e *Engine) untilServed(err error) error {
 	return err
 }
 
-// discover asks the API server itself whether it serves the kind. An error that isn't a [notServedError] says nothing: a
-// path that isn't found may be a proxy's word, so the list of groups has to say so, too.
+// discover asks the API server itself whether it serves the kind. An error that isn't a [notServedError] says
+// nothing: a path that isn't found may be a proxy's word, so the list of groups has to say so, too.
 func (s *source) discover(ctx context.Context, target Target) error {
 	c, err := discovery.NewDiscoveryClientForConfigAndClient(target.GetConfig(), target.GetHTTPClient())
 	if err != nil {
