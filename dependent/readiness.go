@@ -16,8 +16,11 @@ import (
 // nothing. A message doesn't move while one waits: it says what is wanted, not how far it is, since each change of it
 // would be a status write.
 //
-// Where kstatus (sigs.k8s.io/cli-utils) says something else it is for a reason that stands in the tests.
+// It agrees with kstatus (sigs.k8s.io/cli-utils), but for differences that stand in the tests, with reasons.
 func readiness(kind schema.GroupKind, obj client.Object) workflow.Verdict {
+	if obj.GetDeletionTimestamp() != nil {
+		return workflow.Unmet("Terminating", "it is being deleted")
+	}
 	switch kind.Group {
 	case "":
 		return coreReady(kind.Kind, obj)
@@ -25,56 +28,60 @@ func readiness(kind schema.GroupKind, obj client.Object) workflow.Verdict {
 		return appsReady(kind.Kind, obj)
 	case "batch":
 		return batchReady(kind.Kind, obj)
-	case "rbac.authorization.k8s.io", "networking.k8s.io":
+	case "rbac.authorization.k8s.io":
 		return workflow.Met()
-	case "policy", "autoscaling", "apiextensions.k8s.io", "apiregistration.k8s.io":
+	case "policy", "autoscaling", "networking.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io":
 		return clusterReady(kind.Kind, obj)
 	default:
 		return conditionReady(obj)
 	}
 }
 
-// judged applies the rule of a Go type, also to what was read without it.
+// judged applies the rule of a Go type, also to what was read into another one.
 func judged[T any, PT ObjectOf[T]](obj client.Object, rule func(PT) workflow.Verdict) workflow.Verdict {
-	switch obj := obj.(type) {
-	case PT:
-		return rule(obj)
-	case *unstructured.Unstructured:
-		typed := PT(new(T))
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, typed); err != nil {
-			return workflow.Unknown(err)
-		}
+	if typed, ok := obj.(PT); ok {
 		return rule(typed)
-	default:
-		return conditionReady(obj)
 	}
+	typed := PT(new(T))
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(fields, typed)
+	}
+	if err != nil {
+		return workflow.Unknown(err)
+	}
+	return rule(typed)
 }
 
 // conditionReady follows a Ready or Available condition, unless Stalled or Reconciling is True; a kind that reports
 // neither is ready once it exists.
 func conditionReady(obj client.Object) workflow.Verdict {
-	return firstCondition(obj, workflow.Met(), "Stalled", "Reconciling", "Ready", "Available")
-}
-
-// firstCondition follows the first of some conditions that the object reports; otherwise it is none.
-func firstCondition(obj client.Object, none workflow.Verdict, types ...string) workflow.Verdict {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
+	conditions, current, err := conditionsOf(obj)
+	switch {
+	case err != nil:
 		return workflow.Unknown(err)
-	}
-	observed, reports, _ := unstructured.NestedInt64(fields, "status", "observedGeneration")
-	if reports && observed < obj.GetGeneration() {
+	case !current:
 		return stale(obj.GetGeneration())
 	}
-	conditions, _, _ := unstructured.NestedSlice(fields, "status", "conditions")
-	for _, kind := range types {
+	for _, kind := range []string{"Stalled", "Reconciling", "Ready", "Available"} {
 		for _, c := range conditions {
 			if c, ok := c.(map[string]any); ok && c["type"] == kind && !isUneventful(c) {
 				return conditionVerdict(c, obj.GetGeneration())
 			}
 		}
 	}
-	return none
+	return workflow.Met()
+}
+
+// conditionsOf is what an object of any Go type reports, and whether its controller has seen the spec as it is.
+func conditionsOf(obj client.Object) (conditions []any, current bool, err error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, false, err
+	}
+	observed, reports, _ := unstructured.NestedInt64(fields, "status", "observedGeneration")
+	conditions, _, _ = unstructured.NestedSlice(fields, "status", "conditions")
+	return conditions, !reports || observed >= obj.GetGeneration(), nil
 }
 
 func conditionVerdict(c map[string]any, generation int64) workflow.Verdict {
