@@ -16,7 +16,8 @@ import (
 // nothing. A message doesn't move while one waits: it says what is wanted, not how far it is, since each change of it
 // would be a status write.
 //
-// It agrees with kstatus (sigs.k8s.io/cli-utils), but for differences that stand in the tests, with reasons.
+// It agrees with kstatus (sigs.k8s.io/cli-utils), but for differences that stand with their reasons in the tests and in
+// docs/design/0003-objects.md.
 func readiness(kind schema.GroupKind, obj client.Object) workflow.Verdict {
 	if obj.GetDeletionTimestamp() != nil {
 		return workflow.Unmet("Terminating", "it is being deleted")

@@ -56,8 +56,8 @@ func autoscalerReady(obj client.Object) workflow.Verdict {
 	return workflow.If(able != metav1.ConditionFalse, reason, "it isn't able to scale")
 }
 
-// apiServiceReady needs no Go type, which would be a dependency for one condition. Its message isn't passed on: it holds
-// the address that was tried last.
+// apiServiceReady needs no Go type, which would be a dependency for one condition. The message isn't passed on: it
+// holds the address that was tried last.
 func apiServiceReady(obj client.Object) workflow.Verdict {
 	available, reason, err := reported(obj, "Available")
 	if err != nil {
@@ -82,9 +82,9 @@ func reported(obj client.Object, kind string) (status metav1.ConditionStatus, re
 	return "", "", nil
 }
 
-// definitionReady waits until the kind is established under the names that the spec has now: from then on it is served,
-// or will be in a moment, which the nodes of that kind find out for themselves. Names that another definition has may be
-// given back.
+// definitionReady waits until the kind is established under the names that the spec has now: from then on it is
+// served, or will be in a moment, which the nodes of that kind find out for themselves. Names that another definition
+// has may be given back.
 //
 // Names are compared, since the conditions may be of an older spec: the server doesn't say of which, and looks at names
 // only while they differ.
@@ -105,8 +105,8 @@ func definitionReady(d *apiextensionsv1.CustomResourceDefinition) workflow.Verdi
 	return workflow.If(accepted && established, "Progressing", "its kind isn't established yet")
 }
 
-// withoutSchemas leaves out of a definition without its Go type what readiness doesn't ask: to convert its schemas takes
-// milliseconds, in every run.
+// withoutSchemas leaves out of a definition without its Go type what readiness doesn't ask: to convert its schemas
+// takes milliseconds, in every run.
 func withoutSchemas(obj client.Object) client.Object {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {

@@ -3,6 +3,8 @@
 package dependent_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -10,7 +12,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/espalier-dev/espalier/dependent"
 )
 
 func TestBudgetReadiness(t *testing.T) { // R38
@@ -104,6 +111,58 @@ func TestDefinitionReadiness(t *testing.T) { // R38 D6
 		"new names, not seen yet":            "Current: it doesn't ask of which spec a condition speaks",
 		"names that were taken are given up": "Failed: but the server looks at names only while they differ, and leaves the condition",
 	})
+}
+
+// What the tables take for granted of definitions is how a server behaves: defaults are in accepted names too, an update
+// that doesn't touch names leaves the conditions as they are, and names that are given up leave them False.
+func TestDefinitionOnServer(t *testing.T) { // R38 D6
+	w, kind := newWorld(t), newVisitor()
+	crd := kind.crd(t)
+	becomes := func(crd client.Object, want string) {
+		t.Helper()
+		kind := crd.GetObjectKind().GroupVersionKind()
+		w.waits(t, func(ctx context.Context) bool {
+			untyped := &unstructured.Unstructured{}
+			untyped.SetGroupVersionKind(kind)
+			for _, obj := range []client.Object{&apiextensionsv1.CustomResourceDefinition{}, untyped} {
+				if err := w.others.Get(ctx, client.ObjectKeyFromObject(crd), obj); err != nil {
+					return false
+				}
+				if !strings.HasPrefix(dependent.Readiness(kind.GroupKind(), obj).String(), want) {
+					return false
+				}
+			}
+			return true
+		}, "the definition doesn't become %s", want)
+	}
+	change := func(patch string) {
+		t.Helper()
+		if err := w.others.Patch(t.Context(), crd, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kind.comes(t, w)
+	becomes(crd, "met")
+	change(`{"metadata": {"labels": {"a": "b"}}, "spec": {"conversion": {"strategy": "None"}, "names": {"categories": ["all"]}}}`)
+	becomes(crd, "met")
+
+	other := kind.crd(t)
+	other.SetName("guests." + kind.gvk.Group)
+	names := map[string]any{"kind": "Guest", "plural": "guests", "shortNames": []any{"g"}}
+	if err := unstructured.SetNestedMap(other.Object, names, "spec", "names"); err != nil {
+		t.Fatal(err)
+	}
+	w.create(t, other)
+	t.Cleanup(func() {
+		if err := w.others.Delete(context.WithoutCancel(t.Context()), other); err != nil {
+			t.Error(err)
+		}
+	})
+	becomes(other, "met")
+	change(`{"spec": {"names": {"shortNames": ["g"]}}}`)
+	becomes(crd, "unmet: ShortNamesConflict")
+	change(`{"spec": {"names": {"shortNames": null}}}`)
+	becomes(crd, "met")
 }
 
 // An APIService is judged without its Go type.

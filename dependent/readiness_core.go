@@ -65,8 +65,8 @@ const (
 
 // claimReady doesn't wait for a volume that is made for the first pod: whoever waits for the claim before he uses it
 // would wait for ever. Nor does it wait once such a pod is there, since the pod may ask for what can't be had, and the
-// node that makes it must be able to mend that. When a class binds isn't said in a claim: what it says is that its volume
-// is being made, which one it is, or that it has no class, and none of these needs a pod.
+// node that makes it must be able to mend that. When a class binds isn't said in a claim: what it says is that its
+// volume is being made, which one it is, or that it has no class, and none of these needs a pod.
 func claimReady(c *corev1.PersistentVolumeClaim) workflow.Verdict {
 	switch c.Status.Phase {
 	case corev1.ClaimLost:
@@ -77,18 +77,16 @@ func claimReady(c *corev1.PersistentVolumeClaim) workflow.Verdict {
 	}
 	_, begun := c.Annotations[provisionerAnnotation]
 	_, lazy := c.Annotations[selectedNodeAnnotation]
-	needsNoPod := begun || c.Spec.VolumeName != "" || storageClass(c) == ""
+	needsNoPod := begun || c.Spec.VolumeName != "" || hasNoClass(c)
 	return workflow.If(lazy || !needsNoPod, "Provisioning", "no volume is bound yet")
 }
 
-func storageClass(c *corev1.PersistentVolumeClaim) string {
+// hasNoClass reports whether a claim wants none. One that doesn't say may be given the default one, later too.
+func hasNoClass(c *corev1.PersistentVolumeClaim) bool {
 	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
-		return class
+		return class == ""
 	}
-	if c.Spec.StorageClassName == nil {
-		return ""
-	}
-	return *c.Spec.StorageClassName
+	return c.Spec.StorageClassName != nil && *c.Spec.StorageClassName == ""
 }
 
 func namespaceReady(n *corev1.Namespace) workflow.Verdict {

@@ -63,7 +63,7 @@ func TestClaimReadiness(t *testing.T) { // R38 D5
 		{"being made", `{metadata: {annotations: {volume.kubernetes.io/storage-provisioner: example.com}}, spec: {storageClassName: eager},
 			status: {phase: Pending}}`, provisioning},
 		{"being bound", `{spec: {storageClassName: eager, volumeName: a}, status: {phase: Pending}}`, provisioning},
-		{"no default class", `{spec: {}, status: {phase: Pending}}`, provisioning},
+		{"no default class yet", `{spec: {}, status: {phase: Pending}}`, "met"},
 		{"for a volume that somebody makes", `{spec: {storageClassName: ""}, status: {phase: Pending}}`, provisioning},
 		{"bound", `{spec: {storageClassName: lazy, volumeName: a}, status: {phase: Bound}}`, "met"},
 		{"to be resized by its pod", `{spec: {volumeName: a}, status: {phase: Bound, conditions: [{type: FileSystemResizePending, status: "True"}]}}`, "met"},
@@ -71,6 +71,7 @@ func TestClaimReadiness(t *testing.T) { // R38 D5
 	}, differences{
 		"for its first pod":         "InProgress: whoever waits for the claim before he uses it would wait for ever",
 		"for its first pod, of old": "InProgress: whoever waits for the claim before he uses it would wait for ever",
+		"no default class yet":      "InProgress: but the class that comes may bind lazily",
 		"being made for a pod":      "InProgress: but it may wait for a pod to be mended by who waits for the claim",
 		"lost":                      "InProgress: but a lost volume doesn't come back",
 	})
