@@ -93,7 +93,11 @@ func (k *objectKind[P, T]) caches() []cached {
 	if k.policy.cluster != "" {
 		return nil
 	}
-	return []cached{{example: k.example, reports: k.policy.drift == Report}}
+	all := []cached{{example: k.example, reports: k.policy.drift == Report}}
+	for _, example := range k.policy.formerKinds {
+		all = append(all, cached{example: example})
+	}
+	return all
 }
 
 func (k *taskKind[P, T]) caches() []cached {

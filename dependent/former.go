@@ -19,6 +19,36 @@ func (p *Policies[Self]) FormerNames(nodes ...string) Self {
 	return p.self
 }
 
+// FormerKinds names kinds that the node's object was of before, such as a Deployment that has become a StatefulSet:
+// what is tracked for the node of such a kind goes once the new object, and all that depends on the node, are ready.
+// Give empty objects.
+func (p *Policies[Self]) FormerKinds(examples ...client.Object) Self {
+	p.policy.formerKinds = append(p.policy.formerKinds, examples...)
+	return p.self
+}
+
+// bindFormerKinds makes what the node had of other kinds its own.
+func (o *object[P, T]) bindFormerKinds() error {
+	for _, example := range o.policy.formerKinds {
+		e, gvk, err := kindIn(o.engine, example)
+		if err != nil {
+			return err
+		}
+		if gvk == o.source.gvk {
+			return fmt.Errorf("FormerKinds has the kind that the node has now, %s", gvk.Kind)
+		}
+		s, err := e.source(o.policy.cluster, gvk, example)
+		if err != nil {
+			return err
+		}
+		s.writes.Store(true)
+		s.anyNamespace = s.anyNamespace || o.policy.anyNamespace
+		kind := &objectKind[P, client.Object]{example: example, policy: o.policy}
+		o.formerly = append(o.formerly, &object[P, client.Object]{objectKind: kind, engine: e, source: s})
+	}
+	return nil
+}
+
 // hasFormer reports whether a former manager owns anything of an object. What it owns and we don't want any more would
 // otherwise stay for ever.
 func (e *Engine) hasFormer(obj client.Object) bool {

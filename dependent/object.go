@@ -168,7 +168,7 @@ func (k *objectKind[P, T]) Bind(env any) (workflow.Resource[P, T], error) {
 	o := &object[P, T]{objectKind: k, engine: e, source: s}
 	o.ignored, _ = parsePaths(k.policy.ignored)
 	o.recreateOn, _ = parsePaths(k.policy.recreateOn)
-	return o, nil
+	return o, o.bindFormerKinds()
 }
 
 func value(s *string) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // policy is what is refined on nodes that write objects. Its zero value is the default.
@@ -21,6 +22,7 @@ type policy struct {
 	takesControl bool
 	deletesTaken bool // what was adopted
 	formerNames  []string
+	formerKinds  []client.Object
 	yields       bool // on a conflict, instead of forcing
 	once         bool // written once, then left alone
 	drift        Correction

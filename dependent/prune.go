@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-dev/espalier/workflow"
 )
 
-// prune parts with what the node had under other names than the present one. A node that wasn't reconciled prunes
-// nothing: it doesn't know which one is wanted.
+// prune parts with what the node had under other names than the present one, or of other kinds. A node that wasn't
+// reconciled prunes nothing: it doesn't know which one is wanted.
 func (w *write[P, T]) prune(r *workflow.Run[P]) (workflow.Removal, error) {
 	found, err := w.object.find(r)
 	if err != nil {
@@ -23,6 +23,11 @@ func (w *write[P, T]) prune(r *workflow.Run[P]) (workflow.Removal, error) {
 	}
 	if len(left) > 0 {
 		return w.object.partWith(r, left)
+	}
+	for _, former := range w.object.formerly {
+		if removal, err := former.Delete(r); err != nil || !removal.Gone {
+			return removal, err
+		}
 	}
 	if now := w.remembered(); now.uid != "" {
 		now.pruned = true

@@ -191,3 +191,48 @@ func TestContentNamed(t *testing.T) { // R35 R41
 	wantSent(t, sent)
 	w.waits(t, func(context.Context) bool { return !w.exists(t, configMap("", first.Name)) }, "the old object stays")
 }
+
+// What the node had of another kind goes once the new object is ready, and with everything else at the end.
+func TestFormerKinds(t *testing.T) { // R41
+	w := newWorld(t)
+	before := func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.ConfigMap, error) { return configMap("", "old"), nil })
+	}
+	runner := w.runner(t, before, workflow.Options{OrderedDeletion: true})
+	w.reconcile(t, runner)
+	old := read[corev1.ConfigMap](t, w, "old")
+
+	w = w.restarted(t)
+	ready, wanted := false, true
+	runner = w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.Secret, error) {
+			s := secret(corev1.SecretTypeOpaque, "a", "b")
+			s.Name = "new"
+			return s, nil
+		}).FormerKinds(&corev1.ConfigMap{}).
+			ReconcileWhen("wanted", func(run) workflow.Verdict { return workflow.If(wanted, "Unwanted", "it isn't wanted") }).
+			ReadyWhen("ready", func(run, *corev1.Secret) workflow.Verdict { return workflow.If(ready, "Starting", "wait") })
+	}, workflow.Options{OrderedDeletion: true})
+	_, sent := w.reconcile(t, runner)
+	wantSent(t, sent, "apply secrets")
+	ready = true
+	_, sent = w.reconcile(t, runner)
+	wantSent(t, sent, "delete configmaps")
+	w.misses(t, old)
+	row, sent := w.reconcile(t, runner)
+	wantRow(t, row, workflow.Ready, "")
+	wantSent(t, sent)
+
+	// Both are there when the node isn't wanted any more.
+	again := newWorld(t)
+	again.reconcile(t, again.runner(t, before, workflow.Options{OrderedDeletion: true}))
+	w.primary, w.namespace, wanted = again.primary, again.namespace, false
+	w.sees(t, read[corev1.ConfigMap](t, again, "old"))
+	w.waits(t, func(context.Context) bool {
+		row, _ = w.reconcile(t, runner)
+		return row.State == workflow.Disabled
+	}, "it isn't deleted")
+	if again.exists(t, configMap("", "old")) {
+		t.Error("the object of the former kind is left")
+	}
+}

@@ -113,8 +113,8 @@ func TestDefinitionReadiness(t *testing.T) { // R38 D6
 	})
 }
 
-// What the tables take for granted of definitions is how a server behaves: defaults are in accepted names too, an update
-// that doesn't touch names leaves the conditions as they are, and names that are given up leave them False.
+// What the tables take for granted of definitions is how a server behaves: defaults are in accepted names too, an
+// update that doesn't touch names leaves the conditions as they are, and names that are given up leave them False.
 func TestDefinitionOnServer(t *testing.T) { // R38 D6
 	w, kind := newWorld(t), newVisitor()
 	crd := kind.crd(t)

@@ -24,7 +24,14 @@ func (o *object[P, T]) Delete(r *workflow.Run[P]) (workflow.Removal, error) {
 	if err != nil {
 		return workflow.Removal{}, err
 	}
-	return o.partWith(r, found)
+	removal, err := o.partWith(r, found)
+	for _, former := range o.formerly {
+		if err != nil || !removal.Gone {
+			break
+		}
+		removal, err = former.Delete(r)
+	}
+	return removal, err
 }
 
 // partWith deletes or releases objects, or says why they stay.

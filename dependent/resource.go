@@ -21,6 +21,7 @@ type object[P, T client.Object] struct {
 	engine              *Engine
 	source              *source
 	ignored, recreateOn []path.Path
+	formerly            []*object[P, client.Object] // of other kinds
 }
 
 // Collectable reports whether the garbage collector may remove the object: a namespaced primary can own only what is in

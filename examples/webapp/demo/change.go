@@ -11,9 +11,9 @@ import (
 // A change of the spec costs one write for each object that it reaches.
 
 func newImage() step {
-	return change("image", "Changing shop's image: first the database is migrated, then it is rolled out",
+	return change("image", "Changing shop's image: the database is migrated, it is rolled out, the last migration goes",
 		func(spec *v1.WebAppSpec) { spec.Image = "registry.example.com/shop:3.1.0" },
-		"apply jobs.batch", "apply deployments.apps")
+		"apply jobs.batch", "apply deployments.apps", "delete jobs.batch")
 }
 
 func newSetting() step {
