@@ -78,7 +78,8 @@ func (p *Policies[Self]) InCluster(name string) Self {
 }
 
 // WhenServed makes the node inactive as long as the object's kind isn't served, for optional APIs; without it the node
-// waits for the kind. See [Served].
+// waits for the kind. That one comes or goes is noticed by watching definitions and APIServices, where the operator may
+// list and watch these; otherwise it is asked for every half minute. See [Served].
 func (p *Policies[Self]) WhenServed() Self {
 	p.activate()
 	return p.self
