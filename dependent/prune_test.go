@@ -12,9 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/espalier-dev/espalier/dependent"
+	v1 "github.com/espalier-dev/espalier/examples/webapp/api/v1"
 	"github.com/espalier-dev/espalier/workflow"
 )
 
@@ -234,5 +236,37 @@ func TestFormerKinds(t *testing.T) { // R41
 	}, "it isn't deleted")
 	if again.exists(t, configMap("", "old")) {
 		t.Error("the object of the former kind is left")
+	}
+}
+
+// Of a repeated node each instance prunes its own, and no other's.
+func TestRenameOfInstances(t *testing.T) { // R41 X10
+	w, suffix := newWorld(t), "-old"
+	other := w.newPrimary(t, "other")
+	runner := w.runner(t, func(b builder) {
+		dependent.ForEach[corev1.ConfigMap](b, "node",
+			func(run) ([]string, error) { return []string{"a", "b"}, nil },
+			func(r run, key string) (*coreac.ConfigMapApplyConfiguration, error) {
+				return coreac.ConfigMap(r.Primary().Name+"-"+key+suffix, r.Primary().Namespace), nil
+			})
+	})
+	settles := func(primary *v1.WebApp) {
+		t.Helper()
+		w.waits(t, func(ctx context.Context) bool {
+			var result *workflow.Result
+			sent := w.sends(func() { result = runner.Reconcile(ctx, of(primary)) })
+			return result.Ready() && len(sent) == 0 && w.hasCaughtUp(t)
+		}, "it doesn't come to rest")
+	}
+	settles(w.primary)
+	settles(other)
+	suffix = "-new"
+	settles(w.primary)
+	for name, want := range map[string]bool{
+		"shop-a-old": false, "shop-b-old": false, "shop-a-new": true, "shop-b-new": true, "other-a-old": true, "other-b-old": true,
+	} {
+		if got := w.exists(t, configMap("", name)); got != want {
+			t.Errorf("%s is there: %v, want %v", name, got, want)
+		}
 	}
 }

@@ -270,6 +270,11 @@ func TestForbiddenKind(t *testing.T) { // R32 R39 R60
 		dependent.Typed(b, "other", func(run) (*corev1.ConfigMap, error) { return configMap("", "settings"), nil })
 		dependent.Typed(b, "node", func(run) (*corev1.Secret, error) { return secret(corev1.SecretTypeOpaque, "a", "b"), nil })
 	})
+	optional := w.runner(t, func(b builder) {
+		dependent.Typed(b, "node", func(run) (*corev1.Secret, error) { return secret(corev1.SecretTypeOpaque, "a", "b"), nil }).WhenServed()
+	})
+	row, _ := w.reconcile(t, optional)
+	wantRow(t, row, workflow.Failed, "Forbidden") // it is served, whoever may read it
 	news := w.watched(t)
 	if err := w.engine.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)

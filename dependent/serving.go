@@ -141,7 +141,7 @@ func (s *source) served(ctx context.Context) workflow.Verdict {
 	switch {
 	case isNotServed(err):
 		return workflow.Unmet("KindNotServed", "%s", err).Recheck(s.engine.askAgain)
-	case err == nil, s.isPrepared():
+	case err == nil, s.isPrepared(), isRefused(err) && apierrors.IsForbidden(err) && !s.doubted.Load():
 		return workflow.Met()
 	default:
 		return workflow.Unknown(err)
